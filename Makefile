@@ -1,0 +1,54 @@
+# Vouch. `make help` explains every target.
+SHELL := /bin/bash
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PY := $(BIN)/python
+
+.DEFAULT_GOAL := help
+.PHONY: help run ask test lint types format requirements bench soak train lock ci quickstart clean
+
+help: ## Show this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
+
+$(VENV)/bin/python:
+	$(PYTHON) -c 'import sys; sys.exit("Vouch needs Python 3.11 or newer, this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.run: $(VENV)/bin/python requirements.txt requirements-local.txt constraints.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -r requirements-local.txt
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.run requirements-dev.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -r requirements-dev.txt
+	@touch $@
+
+run: $(VENV)/.run ## Start the whole product with a demo shop on http://127.0.0.1:7071
+	@exec $(PY) -m local serve $(ARGS)
+
+ask: $(VENV)/.run ## Ask the running demo shop: make ask Q="Where is my order 1003?" AS=customer-id
+	@$(PY) -m local ask "$(Q)" $(if $(AS),--as "$(AS)") $(ARGS)
+
+test: $(VENV)/.dev ## Run every test but the soaks
+	$(BIN)/pytest -q $(ARGS)
+
+lint: $(VENV)/.dev ## Style, formatting and the import fences
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+
+types: $(VENV)/.dev ## Strict types, and the wrong calls that must not type
+	$(BIN)/mypy
+
+format: $(VENV)/.dev ## Rewrite the code in the house format
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+train: $(VENV)/.dev ## Rebuild the offline intent classifier from its utterances (reproducible)
+	$(PY) -m shared.adapters.embedded.training
+
+clean: ## Remove the environment, caches and local data
+	rm -rf $(VENV) .local .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build
+
+lock: $(VENV)/.dev ## Pin the newest allowed versions into constraints.txt (needs uv)
+	uv pip compile --universal --python-version 3.11 --no-emit-index-url --no-header --no-annotate -q requirements-dev.txt -o constraints.txt
