@@ -210,7 +210,9 @@ class ActionDelta(Delta):
     actions: tuple[ActionResult, ...]
 
 
-AnyDelta = ClassificationDelta | EscalationDelta | KnowledgeDelta | AccountDelta | DraftDelta | ReviewDelta | ActionDelta
+AnyDelta = (
+    ClassificationDelta | EscalationDelta | KnowledgeDelta | AccountDelta | DraftDelta | ReviewDelta | ActionDelta
+)
 
 WRITERS: dict[type[Delta], AgentName] = {
     ClassificationDelta: AgentName.INTAKE_CLASSIFIER,
@@ -248,7 +250,9 @@ def apply_batch(state: TurnState, deltas: tuple[AnyDelta, ...]) -> TurnState:
     changes: dict[str, object] = {}
     for delta in deltas:
         if delta.base_version != state.version:
-            raise StalenessError(f"delta {type(delta).__name__} is for version {delta.base_version}, state is {state.version}")
+            raise StalenessError(
+                f"delta {type(delta).__name__} is for version {delta.base_version}, state is {state.version}"
+            )
         for name in SPECS[WRITERS[type(delta)]].writes:
             if name in changes:
                 raise SchemaError(f"two deltas of one batch write {name!r}")

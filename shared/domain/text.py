@@ -5,6 +5,7 @@ Source: S1 "PII protection" (PV-01), S1 step 6 (SU-03).
 """
 
 from dataclasses import dataclass
+
 from pydantic import GetCoreSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 

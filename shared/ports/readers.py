@@ -1,0 +1,89 @@
+"""What may be read, by capability. Holding one of these gives no way to change anything. Source: design §2, AC-01."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Protocol
+
+from shared.domain.deltas import Knowledge
+from shared.domain.ids import ArticleId, OrderId, SourceRef
+from shared.domain.intents import ArticleType, CustomerIntent
+from shared.domain.policy import TenantPolicy
+from shared.domain.sources import BillingEvent, HistoryLine, Order, Profile, ResolvedTicket
+from shared.domain.text import MaskedText
+from shared.ports.documents import CustomerScope, TenantScope
+
+
+class AccountReader(Protocol):
+    """The shop's records of one customer: Shopify's Admin API, or the embedded shop. Only ever the scope's own."""
+
+    async def profile(self, scope: CustomerScope) -> Profile | None:
+        """Return the customer's L1 profile, or None when the shop does not know them."""
+        ...
+
+    async def order(self, scope: CustomerScope, order: OrderId) -> Order | None:
+        """Return the order if it is this customer's; None for foreign and absent orders alike."""
+        ...
+
+    async def recent_orders(self, scope: CustomerScope, limit: int) -> tuple[Order, ...]:
+        """Return the newest orders first."""
+        ...
+
+    async def billing_events(self, scope: CustomerScope, since: datetime) -> tuple[BillingEvent, ...]:
+        """Return charges, refunds and credits since the moment, newest first."""
+        ...
+
+
+class TicketHistoryReader(Protocol):
+    """Earlier tickets of one customer."""
+
+    async def resolved(self, scope: CustomerScope, limit: int) -> tuple[ResolvedTicket, ...]:
+        """Return the last resolved tickets, newest first (AC-02)."""
+        ...
+
+    async def recent_thread(self, scope: CustomerScope, since: datetime) -> tuple[HistoryLine, ...]:
+        """Return the newest earlier thread since the moment, masked, oldest line first (AC-02)."""
+        ...
+
+    async def open_count(self, scope: CustomerScope) -> int:
+        """Return how many of the customer's tickets are open."""
+        ...
+
+
+class PolicyReader(Protocol):
+    """The tenant's policy in force."""
+
+    async def policy(self, scope: TenantScope) -> TenantPolicy:
+        """Return the current version; the default policy when none was saved."""
+        ...
+
+
+class ArticleSearch(Protocol):
+    """Hybrid search over one tenant's published articles (KB-05…09)."""
+
+    async def search(
+        self,
+        scope: TenantScope,
+        query: MaskedText,
+        *,
+        intent: CustomerIntent | None,
+        types: Sequence[ArticleType],
+        top_k: int,
+    ) -> Knowledge:
+        """Return pinned results within the context budget, the path that served and the absolute confidence.
+
+        `types` are preferred kinds, not a filter that may empty the result. Never raises for a failing rung: it degrades
+        and records the path; an empty result has confidence 0.
+        """
+        ...
+
+
+class PinnedArticles(Protocol):
+    """Whether pinned versions are still the current ones (KB-10)."""
+
+    async def stale_refs(self, scope: TenantScope, refs: Sequence[SourceRef]) -> tuple[SourceRef, ...]:
+        """Return the article refs among `refs` whose article has changed or gone since."""
+        ...
+
+    async def current_version(self, scope: TenantScope, article: ArticleId) -> int | None:
+        """Return the published version, or None."""
+        ...
