@@ -80,8 +80,10 @@ class Snapshot(Wire):
     """The AI notice is still owed (CO-05)."""
     has_clarified: bool = False
     """The one clarification of this issue is spent (RT-05)."""
-    contacts_on_issue: int = 1
-    """How often the customer has come with this unresolved issue (GO-03)."""
+    issue: str = ""
+    """Key of the issue the conversation is about: intent and order (GO-03)."""
+    contacts_on_issue: int = 0
+    """How often the customer has already come with that unresolved issue; this message not counted."""
 
 
 class Entities(Wire):

@@ -78,24 +78,42 @@ _P, _F, _Y = ArticleType.PRODUCT, ArticleType.FAQ, ArticleType.POLICY
 _I = CustomerIntent
 _A = ActionType
 
+# fmt: off
 NEEDS: Final[dict[CustomerIntent, IntentNeeds]] = {
     _I.ORDER_STATUS: IntentNeeds(False, True, (), (_Y, _F), (_I.SHIPPING_INFO, _I.DELIVERY_PROBLEM)),
     _I.ORDER_CHANGE: IntentNeeds(False, True, (_A.CHANGE_ADDRESS,), (_Y, _F), (_I.ORDER_CANCEL, _I.SHIPPING_INFO)),
     _I.ORDER_CANCEL: IntentNeeds(False, True, (_A.CANCEL_ORDER,), (_Y, _F), (_I.REFUND, _I.ORDER_CHANGE)),
     _I.SHIPPING_INFO: IntentNeeds(True, False, (), (_Y, _F), (_I.ORDER_STATUS,)),
-    _I.DELIVERY_PROBLEM: IntentNeeds(False, True, (_A.RESEND, _A.REFUND), (_Y, _F), (_I.ORDER_STATUS, _I.SHIPPING_INFO)),
+    _I.DELIVERY_PROBLEM: IntentNeeds(False, True, (_A.RESEND, _A.REFUND), (_Y, _F), (_I.ORDER_STATUS,)),
     _I.RETURN_EXCHANGE: IntentNeeds(True, False, (_A.REQUEST_RETURN,), (_Y, _F), (_I.REFUND,)),
-    _I.REFUND: IntentNeeds(True, True, (_A.REFUND,), (_Y, _F), (_I.RETURN_EXCHANGE, _I.BILLING_DISPUTE), is_billing=True),
+    _I.REFUND: IntentNeeds(True, True, (_A.REFUND,), (_Y, _F), (_I.RETURN_EXCHANGE,), is_billing=True),
     _I.PRODUCT_QUESTION: IntentNeeds(True, False, (), (_P, _F, _Y), (_I.PRODUCT_RECOMMENDATION, _I.PRICING_PROMOTION)),
     _I.PRODUCT_RECOMMENDATION: IntentNeeds(True, False, (), (_P, _F), (_I.PRODUCT_QUESTION,)),
     _I.PRICING_PROMOTION: IntentNeeds(True, False, (), (_P, _F, _Y), (_I.PRODUCT_QUESTION,)),
     _I.PAYMENT_ISSUE: IntentNeeds(True, False, (), (_Y, _F), (_I.BILLING_DISPUTE,), is_billing=True),
-    _I.BILLING_DISPUTE: IntentNeeds(False, True, (_A.REFUND, _A.CREDIT), (_Y, _F), (_I.REFUND, _I.PAYMENT_ISSUE), is_billing=True),
+    _I.BILLING_DISPUTE: IntentNeeds(False, True, (_A.REFUND, _A.CREDIT), (_Y, _F), (_I.REFUND,), is_billing=True),
     _I.ACCOUNT_ACCESS: IntentNeeds(True, False, (), (_F, _Y), (_I.ACCOUNT_MANAGEMENT,)),
     _I.ACCOUNT_MANAGEMENT: IntentNeeds(True, False, (), (_F, _Y), (_I.ACCOUNT_ACCESS,)),
-    _I.COMPLAINT: IntentNeeds(False, False, (_A.CRM_NOTE,), (_Y, _F), (_I.DELIVERY_PROBLEM, _I.REFUND)),
+    _I.COMPLAINT: IntentNeeds(True, False, (_A.CRM_NOTE,), (_Y, _F), (_I.DELIVERY_PROBLEM, _I.REFUND)),
     _I.HUMAN_AGENT: IntentNeeds(False, False, (), (), ()),
     _I.GENERAL_INQUIRY: IntentNeeds(True, False, (), (_F, _Y, _P), (_I.PRODUCT_QUESTION, _I.SHIPPING_INFO)),
     _I.ADMIN_ASSISTANCE: IntentNeeds(True, False, (), (_F, _Y), ()),
-}  # fmt: skip
+}
+# fmt: on
 """Design §4: one row an intent; tests/architecture proves it total."""
+
+ISSUE_INTENTS: Final = frozenset(
+    {
+        _I.ORDER_STATUS,
+        _I.ORDER_CHANGE,
+        _I.ORDER_CANCEL,
+        _I.DELIVERY_PROBLEM,
+        _I.RETURN_EXCHANGE,
+        _I.REFUND,
+        _I.PAYMENT_ISSUE,
+        _I.BILLING_DISPUTE,
+        _I.ACCOUNT_ACCESS,
+        _I.COMPLAINT,
+    }
+)
+"""Intents that are a problem to be solved: coming a third time with the same one brings a person (GO-03, fault 015)."""

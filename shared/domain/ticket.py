@@ -53,6 +53,7 @@ class Ticket(Wire):
     status: TicketStatus = TicketStatus.OPEN
     owner: Owner = Owner.BOT
     version: int = 0
+    """Rises with every change but a customer's message, whose own counter is last_customer_seq."""
     last_seq: int = 0
     """Sequence of the newest message of anyone."""
     last_customer_seq: int = 0
@@ -68,9 +69,8 @@ class Ticket(Wire):
     """The AI notice has been given (CO-05)."""
     has_clarified: bool = False
     """The one clarification of the current issue is spent (RT-05)."""
-    clarifying_text: MaskedText | None = None
-    """The ambiguous message a clarification was asked about; read with the answer to it."""
-    issue_intent: str = ""
+    issue: str = ""
+    """Key of the issue the customer came with last: intent and order."""
     contacts_on_issue: int = 0
     opened_at: datetime
     updated_at: datetime
@@ -155,8 +155,8 @@ class TurnResult(Wire):
     superseded_by: MessageId | None = None
     path: str = ""
     """Retrieval path that served (KB-09)."""
-    clarifying_text: MaskedText | None = None
-    """Set when the outcome is a clarification: what was unclear."""
+    issue: str = ""
+    """Key of the issue this turn was about; empty when it was none."""
 
 
 class OutboxRow(Wire):

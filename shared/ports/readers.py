@@ -71,8 +71,8 @@ class ArticleSearch(Protocol):
     ) -> Knowledge:
         """Return pinned results within the context budget, the path that served and the absolute confidence.
 
-        `types` are preferred kinds, not a filter that may empty the result. Never raises for a failing rung: it degrades
-        and records the path; an empty result has confidence 0.
+        `types` are preferred kinds, not a filter that may empty the result. Never raises for a failing rung: it
+        degrades and records the path; an empty result has confidence 0.
         """
         ...
 
