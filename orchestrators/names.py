@@ -1,0 +1,43 @@
+"""Names of flows, activities and events: constants, so that no call goes by a bare string.
+
+A function's Python name is its registered name; tests hold these against the registered functions.
+Source: conventions "Names", functions.md §8.4.
+"""
+
+from enum import StrEnum
+
+
+class FlowName(StrEnum):
+    """Orchestrations."""
+
+    ANSWER_MESSAGE = "answer_message"
+    HUMAN_HANDOFF = "human_handoff"
+
+
+class ActivityName(StrEnum):
+    """Activities: one a step."""
+
+    OPEN_TURN = "open_turn"
+    CLASSIFY = "run_intake_classifier"
+    DETECT_ESCALATION = "run_escalation_detector"
+    RETRIEVE = "run_knowledge_retriever"
+    READ_ACCOUNT = "run_account_context"
+    COMPOSE = "run_response_composer"
+    REVIEW = "run_supervisor_review"
+    AUTHORISE = "run_supervisor_authorise"
+    EXECUTE = "run_action_executor"
+    DELIVER = "deliver_reply"
+    HAND_OVER = "hand_over"
+    RECORD = "run_analytics_recorder"
+    READ_CASE = "read_case"
+    PAGE = "page_on_call"
+
+
+class EventName(StrEnum):
+    """External events; hints only, the store is the truth (fault 082)."""
+
+    CASE_CHANGED = "case_changed"
+
+
+RECORDED_FLOWS = (FlowName.ANSWER_MESSAGE, FlowName.HUMAN_HANDOFF)
+"""Flows whose histories are replayed in CI."""

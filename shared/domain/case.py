@@ -1,0 +1,58 @@
+"""A case: what a person needs to take a conversation over, in the tenant's human queue.
+
+A projection of the ticket's handoff row, created with the handoff's own id so that doing it twice makes one.
+Source: HD-01, PR-04, RT-07.
+"""
+
+from datetime import datetime
+from enum import StrEnum
+
+from shared.domain.deltas import ActionResult
+from shared.domain.human_triggers import Severity
+from shared.domain.ids import CaseId, ConversationId, CustomerId, MessageId, TenantId
+from shared.domain.text import MaskedText
+from shared.domain.ticket import SourceShown
+from shared.domain.wire_model import Wire
+
+
+class CaseStatus(StrEnum):
+    """Where a case stands in the queue."""
+
+    OPEN = "open"
+    CLAIMED = "claimed"
+    RELEASED = "released"
+    RESOLVED = "resolved"
+
+
+class Case(Wire):
+    """One handoff with everything a person needs: reasons, draft, sources; the thread is read from the ticket."""
+
+    id: CaseId
+    kind: str = "case"
+    tenant_id: TenantId
+    conversation_id: ConversationId
+    customer_id: CustomerId | None = None
+    message_id: MessageId
+    status: CaseStatus = CaseStatus.OPEN
+    severity: Severity = Severity.NORMAL
+    severity_rank: int = 0
+    """0 is most severe: the queue's first sort key (RT-07)."""
+    triggers: tuple[str, ...] = ()
+    reason: str = ""
+    """What stopped the automation, in words of ours."""
+    intent: str | None = None
+    draft: MaskedText | None = None
+    """The unsent draft, for the person only."""
+    sources: tuple[SourceShown, ...] = ()
+    proposed: tuple[ActionResult, ...] = ()
+    opened_at: datetime
+    due_at: datetime
+    """When on-call is paged if nobody has claimed it (PR-04)."""
+    claimed_by: str | None = None
+    claimed_at: datetime | None = None
+    closed_at: datetime | None = None
+    is_paged: bool = False
+
+
+SEVERITY_RANK = {Severity.CRITICAL: 0, Severity.HIGH: 1, Severity.NORMAL: 2, Severity.LOW: 3}
+"""Queue order; critical outranks age. Source: RT-07."""

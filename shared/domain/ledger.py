@@ -1,0 +1,68 @@
+"""What is kept of a turn for audit and for figures: ids, verdicts, hashes; no customer text.
+
+Source: ME-06, AN-01, design §6 rows ledger and analytics.
+"""
+
+from datetime import datetime
+
+from pydantic import Field
+
+from shared.domain.ids import ConversationId, InstanceId, MessageId, SourceRef, TenantId, digest
+from shared.domain.wire_model import Wire
+
+GENESIS = "0" * 64
+"""Previous hash of a conversation's first entry."""
+
+
+class LedgerEntry(Wire):
+    """One turn in the conversation's chain."""
+
+    id: str
+    """`turn:{message_id}`"""
+    kind: str = "entry"
+    tenant_id: TenantId
+    conversation_id: ConversationId
+    message_id: MessageId
+    instance_id: InstanceId
+    seq: int
+    outcome: str
+    intent: str | None = None
+    refs: tuple[SourceRef, ...] = ()
+    verdicts: dict[str, bool] = Field(default_factory=dict)
+    reply_hash: str = ""
+    triggers: tuple[str, ...] = ()
+    trace_id: str = ""
+    at: datetime
+    position: int = 0
+    """Place in the chain, from 1."""
+    previous_hash: str = GENESIS
+    entry_hash: str = ""
+
+    def with_hash(self, position: int, previous_hash: str) -> "LedgerEntry":
+        """Return the entry linked to its predecessor; the hash covers everything but itself."""
+        linked = self.model_copy(update={"position": position, "previous_hash": previous_hash, "entry_hash": ""})
+        return linked.model_copy(update={"entry_hash": digest(linked.model_dump_json())})
+
+
+class TurnRecord(Wire):
+    """One turn's figures (AN-01)."""
+
+    id: str
+    """`turn:{conversation}:{message}`"""
+    kind: str = "turn"
+    tenant_id: TenantId
+    conversation_id: ConversationId
+    message_id: MessageId
+    outcome: str
+    intent: str | None = None
+    severity: str | None = None
+    confidence: float = 0.0
+    path: str = ""
+    triggers: tuple[str, ...] = ()
+    revisions: int = 0
+    took_ms: int = 0
+    agent_ms: dict[str, int] = Field(default_factory=dict)
+    """Milliseconds an agent's activity took, all attempts."""
+    rungs: dict[str, int] = Field(default_factory=dict)
+    """Retries by agent."""
+    at: datetime

@@ -1,0 +1,40 @@
+"""Settings: every environment variable the product reads, in one place, with its default.
+
+Source: DC-01, design §8 (switches), functions.md §10.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+DEFAULT_WAIT_S: Final = 25
+"""Seconds a send waits for its turn unless `Prefer` says otherwise. Source: design §7."""
+MAX_WAIT_S: Final = 60
+"""Longest wait a client may ask for. Source: design §7."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The configuration in force; see the README's table."""
+
+    data_dir: Path = Path(".local")
+    """`VOUCH_DATA_DIR`: where the embedded stores and the key file live."""
+    is_demo: bool = False
+    """`VOUCH_DEMO`: seed the demo shop at start."""
+    environment: str = "local"
+    """`VOUCH_ENVIRONMENT`: local or azure; named in health and telemetry."""
+    operator_key_hash: str = field(default="", repr=False)
+    """`VOUCH_OPERATOR_KEY_HASH`: SHA-256 hex of a first operator key; empty locally, where one is made at seeding."""
+
+
+def from_environment(environment: Mapping[str, str] | None = None) -> Settings:
+    """Return the settings of this process."""
+    env = os.environ if environment is None else environment
+    return Settings(
+        data_dir=Path(env.get("VOUCH_DATA_DIR", ".local")),
+        is_demo=env.get("VOUCH_DEMO", "") == "1",
+        environment=env.get("VOUCH_ENVIRONMENT", "local"),
+        operator_key_hash=env.get("VOUCH_OPERATOR_KEY_HASH", ""),
+    )
