@@ -17,6 +17,8 @@ SUPERSEDE_AT_MOST: Final = 3
 """Supersessions in a row after which a turn answers what it has. Source: design §3."""
 SUPERSEDE_WITHIN_S: Final = 20
 """Seconds since the first unanswered message after which a turn answers what it has. Source: design §3."""
+COMMIT_HOLD_S: Final = 20
+"""Seconds a committed turn keeps later ones waiting before it is taken for dead. Value ours."""
 REPEAT_CONTACT_DAYS: Final = 7
 """Days within which a new contact loads the earlier thread. Source: AC-02."""
 
@@ -59,6 +61,7 @@ class Ticket(Wire):
     last_customer_seq: int = 0
     committed_seq: int = 0
     """Customer sequence a turn has committed to answer; set before any effect."""
+    committed_at: datetime | None = None
     answered_seq: int = 0
     """Customer sequence up to which everything has been answered."""
     superseded_run: int = 0

@@ -15,6 +15,7 @@ from shared.domain.errors import AlreadyExists, NotFound, SchemaError, Staleness
 from shared.domain.ids import CaseId, ConversationId, CustomerId, InstanceId, MessageId, TenantId
 from shared.domain.text import MaskedText
 from shared.domain.ticket import (
+    COMMIT_HOLD_S,
     SUPERSEDE_AT_MOST,
     SUPERSEDE_WITHIN_S,
     HandoffRow,
@@ -130,7 +131,9 @@ class TicketRecords:
         page = await self._query(scope, conversation, where, limit=limit)
         return tuple(_thread_row(item) for item in page)
 
-    async def latest(self, scope: TenantScope, conversation: ConversationId, limit: int) -> tuple[TurnRow | PersonRow, ...]:
+    async def latest(
+        self, scope: TenantScope, conversation: ConversationId, limit: int
+    ) -> tuple[TurnRow | PersonRow, ...]:
         """Return the newest `limit` messages, oldest first: what a window of turns is cut from."""
         where = (Where("kind", "in", ["turn", "person"]),)
         page = await self._query(scope, conversation, where, limit=limit, is_descending=True)
@@ -249,7 +252,8 @@ class TicketRecords:
             blocked = self._blocked(ticket, seq, version)
             if blocked is not None:
                 return blocked
-            committed = ticket.model_copy(update={"committed_seq": seq, "updated_at": self._clock.now()})
+            now = self._clock.now()
+            committed = ticket.model_copy(update={"committed_seq": seq, "committed_at": now, "updated_at": now})
             try:
                 await self._replace(scope, conversation, to_document(committed), stored.etag)
             except VersionConflict:
@@ -322,6 +326,7 @@ class TicketRecords:
                     "status": status,
                     "case_id": case,
                     "committed_seq": row.seq,
+                    "committed_at": now,
                     "version": ticket.version + 1,
                     "updated_at": now,
                 }
@@ -488,11 +493,17 @@ class TicketRecords:
             return Settled.SUPERSEDED
         if ticket.committed_seq == seq:
             return None
-        if ticket.committed_seq > ticket.answered_seq:
+        if self._is_held(ticket):
             return Settled.BUSY
         if ticket.last_customer_seq > seq and not must_answer(ticket, self._clock.now()):
             return Settled.SUPERSEDED
         return Settled.STALE if ticket.version != version else None
+
+    def _is_held(self, ticket: Ticket) -> bool:
+        """Tell whether an earlier turn has committed and may still be delivering."""
+        if ticket.committed_seq <= ticket.answered_seq or ticket.committed_at is None:
+            return False
+        return (self._clock.now() - ticket.committed_at).total_seconds() < COMMIT_HOLD_S
 
     def _new_ticket(self, scope: TenantScope, arrival: Arrival, now: datetime) -> Ticket:
         return Ticket(

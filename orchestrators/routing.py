@@ -1,0 +1,137 @@
+"""Where a turn goes: one pure function over the turn's state. Decides, never acts.
+
+Precedence: safety, critical severity, VIP, churn-risk > explicit wish for a person > the other human triggers >
+clarification (one an issue) > action > answer. Source: S2 §3, RT-01…06, GO-03, KB-12, design §4.
+"""
+
+from typing import Final
+
+from shared.domain.agents import CLARIFY_BELOW, RETRIEVAL_FLOOR
+from shared.domain.deltas import Account, ActionResult, ActionStatus, Classification, Knowledge, TurnState
+from shared.domain.human_triggers import HumanTrigger, Severity, ranked
+from shared.domain.intents import ISSUE_INTENTS, NEEDS, ActionType, CustomerIntent, IntentNeeds
+from shared.domain.sources import Order
+from shared.domain.turns import Route, RouteKind
+
+CONTACTS_BEFORE_PERSON: Final = 2
+"""Earlier contacts on one unresolved issue after which the next brings a person. Source: GO-03 (third contact)."""
+
+ACTION_INTENTS: Final = {
+    CustomerIntent.ORDER_CANCEL: ActionType.CANCEL_ORDER,
+    CustomerIntent.ORDER_CHANGE: ActionType.CHANGE_ADDRESS,
+    CustomerIntent.REFUND: ActionType.REFUND,
+    CustomerIntent.BILLING_DISPUTE: ActionType.REFUND,
+}
+"""Intents that ask for a write once they name an own order; until grants land a person does it (SC-02 foundation)."""
+
+
+def issue_key(state: TurnState) -> str:
+    """Return the key of the issue this turn is about (intent and own order), or "" when it is no issue."""
+    found = state.classification
+    if found is None or found.is_social or found.is_out_of_scope or found.customer_intent not in ISSUE_INTENTS:
+        return ""
+    orders = sorted(order.order_id for order in _named_orders(state))
+    return f"{found.customer_intent.value}:{','.join(orders)}"
+
+
+def route(state: TurnState, *, has_widened: bool) -> Route:
+    """Return where the turn goes.
+
+    `has_widened` says that retrieval was repeated with the real intent and its neighbours.
+    """
+    found, watch = state.classification, state.escalation
+    if found is None or watch is None:
+        return _person(HumanTrigger.AGENT_FAILURE, reason="a deciding agent gave no result")
+    triggers = set(watch.triggers)
+    if found.severity is Severity.CRITICAL:
+        triggers.add(HumanTrigger.CRITICAL_SEVERITY)
+    if found.customer_intent is CustomerIntent.HUMAN_AGENT and found.confidence >= CLARIFY_BELOW:
+        triggers.add(HumanTrigger.EXPLICIT_WISH)
+    issue = issue_key(state)
+    if issue and issue == state.snapshot.issue and state.snapshot.contacts_on_issue >= CONTACTS_BEFORE_PERSON:
+        triggers.add(HumanTrigger.THIRD_CONTACT)
+    if triggers:
+        return _person(*triggers, reason="a human trigger", proposed=proposals(state))
+    if found.is_social:
+        return Route(kind=RouteKind.SOCIAL)
+    if found.is_out_of_scope:
+        return Route(kind=RouteKind.OUT_OF_SCOPE)
+    if found.confidence < CLARIFY_BELOW and not _answers_itself(state):
+        if state.snapshot.has_clarified:
+            return _person(HumanTrigger.AMBIGUOUS, reason="still unclear after one clarification")
+        return Route(kind=RouteKind.CLARIFY, reason="classification confidence below 0.6")
+    proposed = proposals(state)
+    if proposed:
+        return _person(HumanTrigger.ACTION_NEEDS_PERSON, reason="the customer asks for a change", proposed=proposed)
+    return _answer(state, found, has_widened=has_widened)
+
+
+def proposals(state: TurnState) -> tuple[ActionResult, ...]:
+    """Return the actions the customer asks for on orders of their own, waiting for a person's approval."""
+    found = state.classification
+    if found is None or found.confidence < CLARIFY_BELOW:
+        return ()
+    action = ACTION_INTENTS.get(found.customer_intent)
+    named = _named_orders(state)
+    if action is None or not named:
+        return ()
+    return (ActionResult(type=action.value, status=ActionStatus.PENDING_APPROVAL),)
+
+
+def needs_second_look(state: TurnState) -> bool:
+    """Tell whether the speculative retrieval was made for the wrong kinds of source (LA-01)."""
+    found, knowledge = state.classification, state.knowledge
+    if found is None or found.is_social or found.is_out_of_scope:
+        return False
+    needs = NEEDS[found.customer_intent]
+    if not needs.needs_knowledge or knowledge is None or knowledge.for_intent is found.customer_intent:
+        return False
+    return not knowledge.articles or knowledge.articles[0].type not in needs.sources
+
+
+def needs_billing(state: TurnState) -> bool:
+    """Tell whether the real intent needs the 90-day billing events (AC-02)."""
+    found = state.classification
+    is_known = state.snapshot.customer_id is not None
+    return found is not None and is_known and NEEDS[found.customer_intent].is_billing
+
+
+def _answer(state: TurnState, found: Classification, *, has_widened: bool) -> Route:
+    needs = NEEDS[found.customer_intent]
+    if needs.needs_account and _has_account_answer(state, needs):
+        return Route(kind=RouteKind.ANSWER)
+    confidence = (state.knowledge or Knowledge()).confidence
+    if confidence >= RETRIEVAL_FLOOR:
+        return Route(kind=RouteKind.ANSWER)
+    if needs.needs_account and not needs.needs_knowledge and not state.snapshot.has_clarified:
+        return Route(kind=RouteKind.CLARIFY, reason="which order is meant")
+    if not has_widened:
+        return Route(kind=RouteKind.RETRIEVE_AGAIN, reason="retrieval confidence below 0.5")
+    return _person(HumanTrigger.LOW_RETRIEVAL, reason="no source answers with confidence 0.5")
+
+
+def _has_account_answer(state: TurnState, needs: IntentNeeds) -> bool:
+    """Tell whether the customer's own records, or the neutral "cannot find that order", answer this."""
+    account = state.account or Account()
+    found = state.classification
+    names_order = found is not None and bool(found.entities.order_refs)
+    return names_order or (bool(account.orders) and not needs.needs_knowledge)
+
+
+def _answers_itself(state: TurnState) -> bool:
+    """Tell whether an unsure class does not matter: the message names an own order, or is the title of an article."""
+    knowledge = state.knowledge or Knowledge()
+    is_exact = any(a.is_identifier_match for a in knowledge.articles[:1])
+    return bool(_named_orders(state)) or (is_exact and knowledge.confidence >= RETRIEVAL_FLOOR)
+
+
+def _named_orders(state: TurnState) -> tuple[Order, ...]:
+    account, found = state.account, state.classification
+    if account is None or found is None:
+        return ()
+    wanted = {ref.upper() for ref in found.entities.order_refs}
+    return tuple(order for order in account.orders if order.order_id.upper() in wanted)
+
+
+def _person(*triggers: HumanTrigger, reason: str, proposed: tuple[ActionResult, ...] = ()) -> Route:
+    return Route(kind=RouteKind.PERSON, triggers=ranked(frozenset(triggers)), reason=reason, proposed=proposed)
