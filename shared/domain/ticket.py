@@ -7,6 +7,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
+from pydantic import Field
+
 from shared.domain.ids import CaseId, ConversationId, CustomerId, InstanceId, MessageId, TenantId
 from shared.domain.text import MaskedText
 from shared.domain.wire_model import Wire
@@ -160,6 +162,8 @@ class TurnResult(Wire):
     """Retrieval path that served (KB-09)."""
     issue: str = ""
     """Key of the issue this turn was about; empty when it was none."""
+    verdicts: dict[str, bool] = Field(default_factory=dict)
+    """Each check's verdict on the reply (SU-01); empty for fixed texts."""
 
 
 class OutboxRow(Wire):

@@ -10,7 +10,7 @@ from pydantic import Field
 from shared.domain.deltas import ActionResult, Snapshot, TurnState
 from shared.domain.drafts import ApprovedReply, Draft
 from shared.domain.human_triggers import HumanTrigger
-from shared.domain.ids import ConversationId, MessageId, TenantId
+from shared.domain.ids import CaseId, ConversationId, MessageId, TenantId
 from shared.domain.wire_model import Wire
 
 
@@ -98,3 +98,19 @@ class StepTimes(Wire):
     took_ms: dict[str, int] = Field(default_factory=dict)
     rungs: dict[str, int] = Field(default_factory=dict)
     revisions: int = 0
+
+
+class CaseInput(Wire):
+    """The durable input of a case's wait: ids only."""
+
+    tenant_id: TenantId
+    case_id: CaseId
+
+
+class CaseStanding(Wire):
+    """What the store says of a case when its flow looks."""
+
+    status: str
+    is_waiting: bool
+    """Open, unclaimed and not yet paged."""
+    due_in_s: float = 0.0
