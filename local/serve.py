@@ -1,0 +1,267 @@
+"""Assembles a host, starts it, and stops it gracefully.
+
+Owns the order of things: lock, store, index, listen, resume, announce; on the way down the reverse. Source: docs/host
+contract "Local host design" (shortcuts 3 to 5), design §8.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import logging
+import os
+import signal
+import sys
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from local.change_feed import ChangeFeed, ChangeSource
+from local.engine import Engine
+from local.faults import CrashPlan, plan_from_environment
+from local.host_json import HostJson, load_local_settings, read_host_json
+from local.http_front import FrontLimits, HttpFront, RpcFront
+from local.indexing import Fn, index
+from local.keys import Keys, generated_keys, read_keys
+from local.listener import Listener, PortTaken, bind
+from local.lock import DirectoryLock
+from local.management import Management
+from local.operations import Operations
+from local.store import Store
+from local.timers import Timer, utc_now
+from local.worker import FunctionWorker, Worker, datum
+
+log = logging.getLogger(__name__)
+
+SWITCH_INTERVAL_S: Final = 0.0005
+"""How long one thread may hold the interpreter while another waits: the engine and user code alternate quickly."""
+
+
+@dataclass(frozen=True, slots=True)
+class HostOptions:
+    """How to run a host; `keys` is a key file, None leaves functions open."""
+
+    app_dir: Path
+    data_dir: Path
+    host: str = "127.0.0.1"
+    port: int = 7071
+    rpc_port: int = 17071
+    keys: Path | Keys | None = None
+    limits: FrontLimits = field(default_factory=FrontLimits)
+    stop_deadline_s: float = 10.0
+    settings: HostJson | None = None
+
+
+class Host:
+    """A host that runs: its addresses, engine, store and operations."""
+
+    def __init__(
+        self,
+        options: HostOptions,
+        *,
+        change_source: ChangeSource | None = None,
+        worker: FunctionWorker | None = None,
+        crashes: CrashPlan | None = None,
+    ) -> None:
+        self.options = options
+        self.url = ""
+        self.rpc_url = ""
+        self.store: Store
+        self.engine: Engine
+        self.operations: Operations
+        self.worker: FunctionWorker
+        self.keys: Keys
+        self.timers: Mapping[str, Timer] = {}
+        self.feeds: Mapping[str, ChangeFeed] = {}
+        self._given_worker = worker
+        self._source = change_source
+        self._crashes = crashes or plan_from_environment()
+        self._lock = DirectoryLock(options.data_dir)
+        self._listeners: list[Listener] = []
+        self._loops: list[asyncio.Task[None]] = []
+
+    @property
+    def function_count(self) -> int:
+        """Return how many functions are indexed."""
+        return len(self.worker.fns)
+
+    @property
+    def function_names(self) -> tuple[str, ...]:
+        """Return the indexed functions' names, sorted."""
+        return tuple(sorted(self.worker.fns))
+
+    async def start(self) -> None:
+        """Come up, or raise and leave nothing behind.
+
+        Raises: AlreadyRunning, IndexingFailed, BadHostJson, BadKeys, PortTaken.
+        """
+        options = self.options
+        options.data_dir.mkdir(parents=True, exist_ok=True)
+        self._lock.acquire()
+        try:
+            sys.setswitchinterval(SWITCH_INTERVAL_S)
+            load_local_settings(options.app_dir)
+            settings = options.settings or read_host_json(options.app_dir)
+            self.keys = _keys(options)
+            self.worker = self._given_worker or Worker(index(options.app_dir))
+            self.store = Store(options.data_dir / "durable.db")
+            self.engine = Engine(self.store, self.worker, settings, self._crashes)
+            self.operations = Operations(self.engine)
+            await self._listen(settings)
+        except BaseException:
+            self._lock.release()
+            raise
+
+    async def stop(self) -> None:
+        """Take no more work, let what runs end up to the deadline, and close."""
+        deadline_s = self.options.stop_deadline_s
+        for task in self._loops:
+            task.cancel()
+        await asyncio.gather(*self._loops, return_exceptions=True)
+        await asyncio.gather(*(listener.stop(deadline_s) for listener in self._listeners[:1]))
+        await self.engine.stop(deadline_s)
+        if isinstance(self.worker, Worker):
+            await self.worker.close()
+        await asyncio.gather(*(listener.stop(deadline_s) for listener in self._listeners[1:]))
+        self.store.close()
+        self._lock.release()
+
+    def poke(self, container: str) -> None:
+        """Have the change feeds of a container read at once."""
+        for feed in self.feeds.values():
+            if feed.container == container:
+                feed.poke()
+
+    async def run_once(self, fn: Fn) -> None:
+        """Run a timer or change-feed function now."""
+        if fn.name in self.timers:
+            await self.timers[fn.name].run_once()
+        elif fn.name in self.feeds:
+            await self.feeds[fn.name].run_once()
+
+    async def _listen(self, settings: HostJson) -> None:
+        options = self.options
+        public = bind(options.host, options.port)
+        try:
+            rpc = bind("127.0.0.1", options.rpc_port)
+        except PortTaken:
+            rpc = bind("127.0.0.1", 0)
+        rpc_port = rpc.getsockname()[1]
+        shown = f"[{options.host}]" if ":" in options.host else options.host
+        self.url = f"http://{shown}:{public.getsockname()[1]}"
+        self.rpc_url = f"http://127.0.0.1:{rpc_port}/durabletask/"
+        management = Management(self.engine, self.operations, self.keys.system)
+        client = management.client_binding(self.url, self.rpc_url)
+        front = HttpFront(
+            self.worker,
+            management,
+            self.keys,
+            settings,
+            client_binding=client,
+            run_once=self.run_once,
+            limits=options.limits,
+        )
+        self._listeners = [Listener(front, public), Listener(RpcFront(management, rpc_port), rpc)]
+        self._prepare_loops(client)
+        for listener in self._listeners:
+            await listener.start()
+        self.engine.start()
+        loop = asyncio.get_running_loop()
+        self._loops = [loop.create_task(_keep(t.run, t.fn)) for t in self.timers.values()]
+        self._loops += [loop.create_task(_keep(f.run, f.fn)) for f in self.feeds.values()]
+
+    def _prepare_loops(self, client: str) -> None:
+        enabled = [fn for fn in self.worker.fns.values() if not fn.is_disabled]
+        binding = datum(client, "string")
+        self.timers = {
+            fn.name: Timer(fn, self.worker, self.store, binding, utc_now) for fn in enabled if fn.kind == "timerTrigger"
+        }
+        if self._source is not None:
+            source = self._source
+            self.feeds = {
+                fn.name: ChangeFeed(fn, self.worker, self.store, source, binding, self._crashes)
+                for fn in enabled
+                if fn.kind == "cosmosDBTrigger"
+            }
+
+
+BeforeReady = Callable[[Host], Awaitable[Mapping[str, Any]]]
+"""Runs on a started host before it is announced; what it returns joins the ready line."""
+
+
+async def run_host(
+    options: HostOptions,
+    *,
+    change_source: ChangeSource | None = None,
+    before_ready: Sequence[BeforeReady] = (),
+) -> int:
+    """Run a host until SIGTERM or SIGINT and return the exit code; prints one JSON ready line on stdout."""
+    began = time.perf_counter()
+    host = Host(options, change_source=change_source)
+    stopping = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stopping.set)
+    await host.start()
+    try:
+        ready: dict[str, Any] = {"event": "ready", "url": host.url, "functions": host.function_count}
+        for hook in before_ready:
+            ready.update(await hook(host))
+        ready["took_ms"] = round((time.perf_counter() - began) * 1000)
+        print(json.dumps(ready), flush=True)
+        waiter = asyncio.ensure_future(stopping.wait())
+        watched: list[asyncio.Future[Any]] = [waiter, host.engine.broken]
+        await asyncio.wait(watched, return_when=asyncio.FIRST_COMPLETED)
+        waiter.cancel()
+        is_broken = host.engine.broken.done()
+    finally:
+        await host.stop()
+    return 1 if is_broken else 0
+
+
+@contextlib.asynccontextmanager
+async def running_host(
+    app_dir: Path | str,
+    data_dir: Path | str,
+    port: int = 0,
+    keys: Path | Keys | None = None,
+    change_source: ChangeSource | None = None,
+    *,
+    worker: FunctionWorker | None = None,
+    crashes: CrashPlan | None = None,
+    **options: Any,
+) -> AsyncIterator[Host]:
+    """Run a host inside a test; further options are fields of HostOptions."""
+    options.setdefault("stop_deadline_s", 2.0)
+    chosen = HostOptions(app_dir=Path(app_dir), data_dir=Path(data_dir), port=port, rpc_port=0, keys=keys, **options)
+    host = Host(chosen, change_source=change_source, worker=worker, crashes=crashes)
+    await host.start()
+    try:
+        yield host
+    finally:
+        await host.stop()
+
+
+def _keys(options: HostOptions) -> Keys:
+    if isinstance(options.keys, Keys):
+        return options.keys
+    return generated_keys(options.data_dir) if options.keys is None else read_keys(options.keys)
+
+
+async def _keep(run: Callable[[], Awaitable[None]], fn: Fn) -> None:
+    """Run a trigger's loop; should it crash, wait and begin again rather than end the trigger for good."""
+    wait_s = 1.0
+    while True:
+        try:
+            await run()
+        except Exception:
+            log.exception("the loop of %s crashed, it begins again in %s s", fn.name, wait_s)
+            await asyncio.sleep(wait_s)
+            wait_s = min(wait_s * 2, 60.0)
+
+
+def default_app_dir() -> Path:
+    """Return the repository root."""
+    return Path(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
