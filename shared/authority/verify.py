@@ -1,0 +1,75 @@
+"""Verifying: what delivers a reply or executes an action checks the supervisor's seal here first.
+
+A VerifiedGrant comes only out of `verify_grant`; consuming it (single use) is the store's conditional write.
+Source: SU-03 (no approval, no delivery), AX-02.
+"""
+
+from datetime import datetime
+from typing import Final
+
+from shared.authority.payloads import APPROVAL, GRANT, approval_payload, grant_payload
+from shared.authority.seal import KeyRing, is_sealed
+from shared.domain.drafts import ApprovedReply
+from shared.domain.errors import AuthorityError
+from shared.domain.grants import Grant, SignedGrant
+from shared.domain.ids import CustomerId, TenantId
+from shared.domain.intents import ActionType
+
+_PROOF: Final = object()
+
+
+class VerifiedGrant:
+    """A grant whose seal, life and purpose were checked; writers accept nothing less."""
+
+    __slots__ = ("_grant",)
+
+    def __init__(self, grant: Grant, proof: object) -> None:
+        """Raises: AuthorityError unless called by this module."""
+        if proof is not _PROOF:
+            raise AuthorityError("a VerifiedGrant comes from verify_grant only")
+        self._grant = grant
+
+    @property
+    def grant(self) -> Grant:
+        """Return what was granted."""
+        return self._grant
+
+
+def verify_approval(approved: ApprovedReply, *, scope: str, keys: KeyRing) -> None:
+    """Return when the reply is approved for exactly this turn.
+
+    Raises: AuthorityError when the scope differs, a check is missing or failed, or the seal is not ours.
+    """
+    payload = approval_payload(approved.draft, approved.review, approved.scope)
+    if approved.scope != scope:
+        raise AuthorityError("approval is for another turn")
+    if not approved.review.is_approved or payload["draft"] != payload["review"]:
+        raise AuthorityError("approval lacks a verdict of this draft")
+    if not is_sealed(payload, approved.seal, purpose=APPROVAL, keys=keys):
+        raise AuthorityError("approval seal does not verify")
+
+
+def verify_grant(
+    signed: SignedGrant,
+    *,
+    tenant_id: TenantId,
+    account_id: CustomerId,
+    action_type: ActionType,
+    action_id: str,
+    now: datetime,
+    keys: KeyRing,
+) -> VerifiedGrant:
+    """Return the grant as verified for exactly this action.
+
+    Raises: AuthorityError naming what differs: tenant, account, action, life or seal.
+    """
+    grant = signed.grant
+    if not is_sealed(grant_payload(grant), signed.seal, purpose=GRANT, keys=keys):
+        raise AuthorityError("grant seal does not verify")
+    if (grant.tenant_id, grant.account_id) != (tenant_id, account_id):
+        raise AuthorityError("grant is for another account")
+    if (grant.action_type, grant.action_id) != (action_type, action_id):
+        raise AuthorityError(f"grant {grant.grant_id!r} is for another action")
+    if not grant.is_live(now):
+        raise AuthorityError(f"grant {grant.grant_id!r} is not live")
+    return VerifiedGrant(grant, _PROOF)
