@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Final
 
-from shared.adapters.records.codec import from_stored, to_document
+from shared.adapters.records.codec import from_stored, to_document, to_moment
 from shared.domain.case import Case, CaseStatus
 from shared.domain.errors import AlreadyExists, NotFound, StalenessError, VersionConflict
 from shared.domain.ids import CaseId
@@ -68,7 +68,10 @@ class CaseRecords:
         if CaseStatus.CLAIMED not in _ALLOWED[current.status]:
             raise StalenessError(f"case {case!r} is {current.status.value}")
         return await self._change(
-            scope, stored, current, {"status": CaseStatus.CLAIMED, "claimed_by": person, "claimed_at": self._clock.now()}
+            scope,
+            stored,
+            current,
+            {"status": CaseStatus.CLAIMED, "claimed_by": person, "claimed_at": self._clock.now()},
         )
 
     async def close(self, scope: TenantScope, case: CaseId, status: CaseStatus) -> Case:
@@ -98,7 +101,7 @@ class CaseRecords:
                 where=(
                     Where("status", "=", CaseStatus.OPEN.value),
                     Where("is_paged", "=", False),
-                    Where("due_at", "<", now.isoformat()),
+                    Where("due_at", "<", to_moment(now)),
                 ),
                 limit=limit,
                 reason="sweep over all tenants",

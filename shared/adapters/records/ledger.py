@@ -58,13 +58,9 @@ class LedgerRecords:
                 position=linked.position,
                 entry_hash=linked.entry_hash,
             )
-            move: Operation = (
-                Replace(to_document(new_head), stored.etag) if stored else Create(to_document(new_head))
-            )
+            move: Operation = Replace(to_document(new_head), stored.etag) if stored else Create(to_document(new_head))
             try:
-                await self._documents.batch(
-                    Container.LEDGER, scope, partition, (Create(to_document(linked)), move)
-                )
+                await self._documents.batch(Container.LEDGER, scope, partition, (Create(to_document(linked)), move))
             except (AlreadyExists, VersionConflict, NotFound):
                 if await self._documents.read(Container.LEDGER, scope, partition, entry.id) is not None:
                     return False

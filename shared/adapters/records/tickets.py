@@ -6,25 +6,24 @@ refuses what the ticket's version, owner or sequence forbids. Source: design §3
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
-from shared.adapters.records.codec import from_stored, to_document
+from shared.adapters.records.codec import from_stored, to_document, to_moment
 from shared.domain.errors import AlreadyExists, NotFound, SchemaError, StalenessError, VersionConflict
-from shared.domain.ids import CaseId, ConversationId, CustomerId, InstanceId, MessageId, TenantId
+from shared.domain.ids import CaseId, ConversationId, CustomerId, InstanceId, MessageId
 from shared.domain.text import MaskedText
 from shared.domain.ticket import (
     COMMIT_HOLD_S,
     SUPERSEDE_AT_MOST,
     SUPERSEDE_WITHIN_S,
     HandoffRow,
-    Outcome,
     OutboxRow,
+    Outcome,
     Owner,
     PersonRow,
     Ticket,
-    TicketStatus,
     TurnResult,
     TurnRow,
     TurnStatus,
@@ -34,6 +33,7 @@ from shared.ports.clock import Clock
 from shared.ports.documents import (
     Container,
     Create,
+    Document,
     Documents,
     Operation,
     PlatformScope,
@@ -157,7 +157,7 @@ class TicketRecords:
                 where=(
                     Where("kind", "=", "ticket"),
                     Where("customer_id", "=", customer),
-                    Where("updated_at", ">=", since.isoformat()),
+                    Where("updated_at", ">=", to_moment(since)),
                 ),
                 order_by="updated_at",
                 is_descending=True,
@@ -177,7 +177,7 @@ class TicketRecords:
                 where=(
                     Where("kind", "=", "turn"),
                     Where("status", "=", TurnStatus.ACCEPTED.value),
-                    Where("accepted_at", "<", before.isoformat()),
+                    Where("accepted_at", "<", to_moment(before)),
                 ),
                 limit=limit,
                 reason="sweep over all conversations",
@@ -276,25 +276,38 @@ class TicketRecords:
             blocked = self._blocked(ticket, row.seq, version)
             if blocked in (Settled.STALE, Settled.BUSY):
                 return blocked
-            now = self._clock.now()
             operations: list[Operation] = []
-            if blocked is Settled.PERSON_OWNS:
-                done = self._done(row, TurnResult(outcome=Outcome.HUMAN_OWNED, case_id=ticket.case_id), now, None)
-            elif blocked is Settled.SUPERSEDED:
-                successor = await self._successor(scope, conversation, row.seq)
-                done = self._done(row, TurnResult(outcome=Outcome.SUPERSEDED, superseded_by=successor), now, None)
-                if ticket.answered_seq < row.seq:
-                    moved = ticket.model_copy(update={"superseded_run": ticket.superseded_run + 1, "updated_at": now})
-                    operations.append(Replace(to_document(moved), stored.etag))
+            if blocked is not None:
+                operations += await self._blocked_ending(scope, stored, ticket, row_stored, row, blocked)
             else:
+                now = self._clock.now()
                 moved = _answered(ticket, row.seq, result, now)
                 done = self._done(row, result, now, moved.last_seq)
                 operations.append(Replace(to_document(moved), stored.etag))
                 operations.append(Create(to_document(self._outbox(row, result, now))))
-            operations.append(Replace(to_document(done), row_stored.etag))
+                operations.append(Replace(to_document(done), row_stored.etag))
             if await self._try_batch(scope, conversation, operations):
                 return blocked or Settled.DONE
         raise VersionConflict(f"conversation {conversation!r} is changing too fast to deliver a turn")
+
+    async def settle_blocked(
+        self, scope: TenantScope, conversation: ConversationId, message: MessageId
+    ) -> Settled | None:
+        """End the turn without a reply if a person owns the ticket or a newer turn answers; None when it may work."""
+        for _ in range(CAS_ATTEMPTS):
+            stored, ticket = await self._ticket(scope, conversation)
+            row_stored, row = await self._row(scope, conversation, message)
+            if row.status is TurnStatus.DONE and row.result is not None:
+                return _SETTLED_AS.get(row.result.outcome, Settled.DONE)
+            if ticket.owner is Owner.PERSON and ticket.committed_seq == row.seq:
+                return None
+            blocked = self._blocked(ticket, row.seq, ticket.version)
+            if blocked is None or blocked is Settled.BUSY:
+                return None
+            operations = await self._blocked_ending(scope, stored, ticket, row_stored, row, blocked)
+            if await self._try_batch(scope, conversation, operations):
+                return blocked
+        raise VersionConflict(f"conversation {conversation!r} is changing too fast to open a turn")
 
     async def begin_handoff(
         self,
@@ -475,7 +488,7 @@ class TicketRecords:
                 where=(
                     Where("kind", "=", "handoff"),
                     Where("is_projected", "=", False),
-                    Where("at", "<", before.isoformat()),
+                    Where("at", "<", to_moment(before)),
                 ),
                 limit=limit,
                 reason="sweep over all conversations",
@@ -532,6 +545,23 @@ class TicketRecords:
             update["version"] = ticket.version + 1
         return ticket.model_copy(update=update)
 
+    async def _blocked_ending(
+        self, scope: TenantScope, stored: Stored, ticket: Ticket, row_stored: Stored, row: TurnRow, blocked: Settled
+    ) -> list[Operation]:
+        """Return the writes that end a turn without a reply, and without any effect but saying so."""
+        now = self._clock.now()
+        operations: list[Operation] = []
+        if blocked is Settled.PERSON_OWNS:
+            result = TurnResult(outcome=Outcome.HUMAN_OWNED, case_id=ticket.case_id)
+        else:
+            successor = await self._successor(scope, row.conversation_id, row.seq)
+            result = TurnResult(outcome=Outcome.SUPERSEDED, superseded_by=successor)
+            if ticket.answered_seq < row.seq:
+                moved = ticket.model_copy(update={"superseded_run": ticket.superseded_run + 1, "updated_at": now})
+                operations.append(Replace(to_document(moved), stored.etag))
+        operations.append(Replace(to_document(self._done(row, result, now, None)), row_stored.etag))
+        return operations
+
     def _done(self, row: TurnRow, result: TurnResult, now: datetime, reply_seq: int | None) -> TurnRow:
         return row.model_copy(
             update={"status": TurnStatus.DONE, "done_at": now, "result": result, "reply_seq": reply_seq}
@@ -571,9 +601,7 @@ class TicketRecords:
     async def _read(self, scope: TenantScope, conversation: ConversationId, id: str) -> Stored | None:
         return await self._documents.read(Container.TICKETS, scope, conversation_partition(scope, conversation), id)
 
-    async def _replace(
-        self, scope: TenantScope, conversation: ConversationId, document: dict[str, object], etag: str
-    ) -> None:
+    async def _replace(self, scope: TenantScope, conversation: ConversationId, document: Document, etag: str) -> None:
         await self._documents.batch(
             Container.TICKETS, scope, conversation_partition(scope, conversation), (Replace(document, etag),)
         )
@@ -644,16 +672,3 @@ def _answered(ticket: Ticket, seq: int, result: TurnResult, now: datetime) -> Ti
     if result.outcome is Outcome.CLARIFICATION:
         update["has_clarified"] = True
     return _told(ticket, seq, now).model_copy(update=update)
-
-
-__all__ = [
-    "Accepted",
-    "Arrival",
-    "MessageIdReused",
-    "Settled",
-    "TenantId",
-    "TicketRecords",
-    "TicketStatus",
-    "must_answer",
-    "turn_id",
-]
