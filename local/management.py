@@ -14,10 +14,11 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from local.asgi import Request, Response, json_response
-from local.engine import AlreadyActive, CannotStart, Engine
+from local.engine import Engine
 from local.history import from_iso, to_export, to_iso
 from local.limits import TooLarge
 from local.operations import Ended, NotFound, Operations
+from local.scribe import AlreadyActive, CannotStart
 from local.store import PAGE, Instance
 
 PATH: Final = "/runtime/webhooks/durabletask"

@@ -12,9 +12,10 @@ import uuid
 from collections.abc import Sequence
 from typing import Final
 
-from local.engine import CannotStart, Engine, Start
+from local.engine import Engine
 from local.history import EventType, incoming
 from local.limits import MAX_INSTANCE_ID_CHARS, check_payload
+from local.scribe import CannotStart, Start
 from local.store import Instance
 
 _BAD_ID: Final = re.compile(r"[/\\#?\x00-\x1f\x7f-\x9f]")
@@ -54,7 +55,7 @@ class Operations:
                 f"{MAX_INSTANCE_ID_CHARS} characters."
             )
         check_payload(input_text, f"the input of {name!r}")
-        self._engine.begin(Start(name, chosen, input_text, version, traceparent))
+        self._engine.scribe.begin(Start(name, chosen, input_text, version, traceparent))
         await self._engine.commit()
         return chosen
 
@@ -81,32 +82,32 @@ class Operations:
         """
         check_payload(input_text, f"the event {name!r}")
         self._running(instance_id)
-        self._engine.send(instance_id, incoming(EventType.EVENT_RAISED, Name=name, Input=input_text))
+        self._engine.scribe.send(instance_id, incoming(EventType.EVENT_RAISED, Name=name, Input=input_text))
         await self._engine.commit()
 
     async def terminate(self, instance_id: str, reason: str | None) -> None:
         """End an instance at once. Raises: NotFound, Ended."""
         self._running(instance_id)
-        self._engine.send(instance_id, incoming(EventType.EXECUTION_TERMINATED, Input=reason))
+        self._engine.scribe.send(instance_id, incoming(EventType.EXECUTION_TERMINATED, Input=reason))
         await self._engine.commit()
 
     async def suspend(self, instance_id: str, reason: str | None) -> None:
         """Hold an instance's mail back. Raises: NotFound, Ended."""
         self._running(instance_id)
-        self._engine.send(instance_id, incoming(EventType.SUSPENDED, Reason=reason))
+        self._engine.scribe.send(instance_id, incoming(EventType.SUSPENDED, Reason=reason))
         await self._engine.commit()
 
     async def resume(self, instance_id: str, reason: str | None) -> None:
         """Hand over the mail held back. Raises: NotFound, Ended."""
         self._running(instance_id)
-        self._engine.send(instance_id, incoming(EventType.RESUMED, Reason=reason))
+        self._engine.scribe.send(instance_id, incoming(EventType.RESUMED, Reason=reason))
         await self._engine.commit()
 
     async def purge(self, instance_id: str) -> int:
         """Remove an ended instance and return how many were removed: 0 while it runs. Raises: NotFound."""
         if not self._known(instance_id).is_final:
             return 0
-        self._engine.forget(instance_id)
+        self._engine.scribe.forget(instance_id)
         await self._engine.commit()
         return 1
 
@@ -119,7 +120,7 @@ class Operations:
             after = (page[-1].created_at, page[-1].id)
             for row in page:
                 if row.is_final:
-                    self._engine.forget(row.id)
+                    self._engine.scribe.forget(row.id)
                     removed += 1
             await self._engine.commit()
         return removed
