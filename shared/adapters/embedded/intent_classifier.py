@@ -1,0 +1,96 @@
+"""The offline IntentClassifier: a linear head over sentence vectors, trained on our own utterances.
+
+Owns turning a message into intent, calibrated confidence and severity. It has no class for `admin_assistance`, so no
+customer's words can reach it (CL-01). Source: CL-01…03, design §4 "The classifier's confidence", §8.
+"""
+
+import re
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shared.adapters.embedded.artefacts import LinearHead, shipped_head
+from shared.domain.agents import CLARIFY_BELOW
+from shared.domain.deltas import Classification
+from shared.domain.entities import extract_entities
+from shared.domain.human_triggers import Severity
+from shared.domain.intents import CustomerIntent
+from shared.domain.language import choose_language, to_plain
+from shared.domain.text import MaskedText
+from shared.ports.models import ClassifyRequest, Embedder
+
+SOCIAL: Final = "social"
+"""Head label of greetings, thanks and goodbyes; reported as general_inquiry with `is_social`."""
+OUT_OF_SCOPE: Final = "out_of_scope"
+"""Head label of messages that are none of a shop's business; reported as general_inquiry with `is_out_of_scope`."""
+SUMMARY_CHARS: Final = 600
+"""Most of the earlier turns' summary that is read. Unit: characters. Source: fault 017; value ours."""
+SUMMARY_WEIGHT: Final = 0.5
+"""Power of the summary's odds beside the message's own, which have power 1. Value ours."""
+
+_TOKEN = re.compile(r"\[(email|phone)[:_-][^\]\s]{1,80}\]", re.IGNORECASE)
+
+
+class EmbeddedIntentClassifier:
+    """An IntentClassifier that needs nothing but an Embedder."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+
+    async def classify(self, request: ClassifyRequest) -> Classification:
+        """Return intent, confidence, severity, language and entities of the newest message.
+
+        Raises: Unavailable, RateLimited from the embedder.
+        """
+        text = readable(request.message.value)
+        if not text:
+            return Classification(
+                customer_intent=CustomerIntent.GENERAL_INQUIRY, language=request.language_hint or "en"
+            )
+        head = shipped_head("intents", self._embedder.model)
+        severities = shipped_head("severity", self._embedder.model)
+        summary = readable(request.summary)[:SUMMARY_CHARS]
+        vectors = await self._embedder.embed([MaskedText(text), *([MaskedText(summary)] if summary else [])])
+        odds = head.softmax(vectors)
+        label, confidence = _decide(head, odds[0], odds[1] if summary else None)
+        return Classification(
+            customer_intent=to_intent(label),
+            confidence=confidence,
+            severity=_severity(severities, vectors[:1], label),
+            language=choose_language(text, hint=request.language_hint),
+            entities=extract_entities(request.message),
+            is_out_of_scope=label == OUT_OF_SCOPE,
+            is_social=label == SOCIAL,
+        )
+
+
+def readable(text: str) -> str:
+    """Return what the model reads: plain text in which a masked contact is the word for it, not its token."""
+    return to_plain(_TOKEN.sub(lambda match: f" my {match[1].lower()} ", text))
+
+
+def to_intent(label: str) -> CustomerIntent:
+    """Return the intent a head label stands for."""
+    return CustomerIntent.GENERAL_INQUIRY if label in {SOCIAL, OUT_OF_SCOPE} else CustomerIntent(label)
+
+
+def _decide(head: LinearHead, own: NDArray[np.float64], earlier: NDArray[np.float64] | None) -> tuple[str, float]:
+    """Let earlier turns settle what the message leaves open: they can raise a confidence, never lower it."""
+    best = int(own.argmax())
+    if earlier is not None and own[best] < CLARIFY_BELOW:
+        joint = own * earlier**SUMMARY_WEIGHT
+        joint /= joint.sum()
+        if joint.max() > own[best]:
+            return head.labels[int(joint.argmax())], float(joint.max())
+    return head.labels[best], float(own[best])
+
+
+def _severity(head: LinearHead, vector: NDArray[np.float32], label: str) -> Severity:
+    """Return the worst tier whose own threshold is reached; small talk is low, everything else normal."""
+    odds = dict(zip(head.labels, head.sigmoid(vector)[0], strict=True))
+    limits = dict(zip(head.labels, head.thresholds, strict=True))
+    for tier in (Severity.CRITICAL, Severity.HIGH):
+        if odds[tier] >= limits[tier]:
+            return tier
+    return Severity.LOW if label in {SOCIAL, OUT_OF_SCOPE} else Severity.NORMAL
