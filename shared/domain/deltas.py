@@ -106,6 +106,8 @@ class Classification(Wire):
     is_out_of_scope: bool = False
     is_social: bool = False
     """Greeting, thanks, goodbye: a claim-free template answers."""
+    social: str = ""
+    """Which of them: greeting, thanks or goodbye; empty when it is none or unknown."""
 
 
 class Escalation(Wire):

@@ -7,8 +7,12 @@ from shared.adapters.records.codec import from_stored, to_document, to_moment
 from shared.domain.case import Case, CaseStatus
 from shared.domain.errors import AlreadyExists, NotFound, StalenessError, VersionConflict
 from shared.domain.ids import CaseId
+from shared.domain.text import MaskedText
 from shared.ports.clock import Clock
 from shared.ports.documents import Container, Documents, PlatformScope, Query, Stored, TenantScope, Where
+
+ATTACH_ATTEMPTS: Final = 4
+"""Times a late draft is attached against a changing case; losing it costs the person a suggestion. Value ours."""
 
 _ALLOWED: Final[dict[CaseStatus, frozenset[CaseStatus]]] = {
     CaseStatus.OPEN: frozenset({CaseStatus.CLAIMED, CaseStatus.RESOLVED, CaseStatus.RELEASED}),
@@ -82,6 +86,18 @@ class CaseRecords:
         if status not in _ALLOWED[current.status]:
             raise StalenessError(f"case {case!r} is {current.status.value}")
         return await self._change(scope, stored, current, {"status": status, "closed_at": self._clock.now()})
+
+    async def attach_draft(self, scope: TenantScope, case: CaseId, draft: MaskedText) -> None:
+        """Put a late draft on the case, for the person only; a case that is over is left alone (fault 004)."""
+        for _ in range(ATTACH_ATTEMPTS):
+            stored, current = await self._current(scope, case)
+            if current.closed_at is not None:
+                return
+            try:
+                await self._change(scope, stored, current, {"draft": draft})
+            except StalenessError:
+                continue
+            return
 
     async def mark_paged(self, scope: TenantScope, case: CaseId) -> bool:
         """Record that on-call was paged; False when it was before or the case is no longer open."""

@@ -1,0 +1,21 @@
+"""Vouch on Azure Functions: the app object and the map of every trigger.
+
+HTTP        orchestrators/triggers/http.py          the API of docs and README, one function a path
+flows       orchestrators/triggers/durable.py       answer_message (a turn), human_handoff (a case's wait)
+activities  orchestrators/activities/registered.py  one an agent, and the steps that touch the ticket
+timers      orchestrators/triggers/timers.py        sweep, purge_expired
+change feed orchestrators/triggers/change_feeds.py  embed_articles, await_cases
+"""
+
+import azure.durable_functions as df
+import azure.functions as func
+
+from orchestrators.activities.registered import blueprint as activities
+from orchestrators.triggers.change_feeds import blueprint as change_feeds
+from orchestrators.triggers.durable import blueprint as flows
+from orchestrators.triggers.http import blueprint as http
+from orchestrators.triggers.timers import blueprint as timers
+
+app = df.DFApp(http_auth_level=func.AuthLevel.ANONYMOUS)
+for part in (http, flows, activities, timers, change_feeds):
+    app.register_functions(part)

@@ -1,0 +1,242 @@
+"""One body an agent activity: decode, pick ports, call one agent, encode. The ladder and the deadline wrap it.
+
+Source: conventions "Activities", design §5; PR-01 (confidence, source_refs).
+"""
+
+import asyncio
+from typing import Final
+
+from agents.account_context import read_account
+from agents.action_executor import execute_action
+from agents.analytics_recorder import record_turn
+from agents.escalation_detector import detect_escalation
+from agents.intake_classifier import classify_message
+from agents.knowledge_retriever import retrieve_articles
+from agents.response_composer import compose_reply
+from agents.supervisor import approve_reply, authorise_note, review_draft
+from orchestrators.activities.ladder import climb
+from orchestrators.activities.turn import turn_scope
+from shared.container import Services
+from shared.domain.agents import AgentName
+from shared.domain.deltas import Account, TurnState
+from shared.domain.errors import SchemaError, Unavailable
+from shared.domain.grants import SignedGrant
+from shared.domain.ids import CustomerId, TenantId, digest
+from shared.domain.intents import CustomerIntent
+from shared.domain.sources import Profile
+from shared.domain.turns import StepTimes, TurnInput
+from shared.ports.documents import CustomerScope, TenantScope
+from shared.ports.models import RevisionReason
+from shared.wire import Json, Outcome, decode, encode
+
+REDUCED_TOP_K: Final = 3
+"""Results of a retrieval on the reduced-scope rung. Source: GO-02 (narrower query); value ours."""
+DEFAULT_TOP_K: Final = 5
+"""Results of a retrieval. Source: KB-07."""
+
+NOTE_TEXT: Final = "Customer asked for {action} on an order; waiting for a person's decision."
+"""What the CRM note says: our words only."""
+
+
+async def run_classifier(payload: Json, services: Services) -> Outcome:
+    """Run the intake classifier on the snapshot."""
+    state = _state(payload)
+
+    async def attempt(*, is_reduced: bool) -> Json:
+        return encode(
+            await classify_message(state.snapshot, base_version=state.version, model=services.classifier)
+        )
+
+    return await climb(AgentName.INTAKE_CLASSIFIER, attempt, sleep=asyncio.sleep)
+
+
+async def run_escalation(payload: Json, services: Services) -> Outcome:
+    """Run the escalation detector beside the pipeline (ES-01)."""
+    state = _state(payload)
+
+    async def attempt(*, is_reduced: bool) -> Json:
+        snapshot = state.snapshot
+        policy = await services.tenants.policy(TenantScope(snapshot.tenant_id))
+        profile = await _profile(snapshot.tenant_id, snapshot.customer_id, services)
+        delta = await detect_escalation(
+            snapshot,
+            base_version=state.version,
+            model=services.escalation_model,
+            screen=services.screen,
+            policy=policy,
+            profile=profile,
+        )
+        return encode(delta)
+
+    return await climb(AgentName.ESCALATION_DETECTOR, attempt, sleep=asyncio.sleep)
+
+
+async def run_retriever(payload: Json, services: Services) -> Outcome:
+    """Run the knowledge retriever; `intent` and `is_widened` come with a second look."""
+    state = _state(payload)
+    intent = _intent(payload)
+    is_widened = payload.get("is_widened") is True
+
+    async def attempt(*, is_reduced: bool) -> Json:
+        delta = await retrieve_articles(
+            state.snapshot,
+            base_version=state.version,
+            intent=intent,
+            is_widened=is_widened,
+            search=services.search,
+            top_k=REDUCED_TOP_K if is_reduced else DEFAULT_TOP_K,
+        )
+        return encode(delta)
+
+    return await climb(AgentName.KNOWLEDGE_RETRIEVER, attempt, sleep=asyncio.sleep)
+
+
+async def run_account(payload: Json, services: Services) -> Outcome:
+    """Run the account context agent for the proven customer."""
+    state = _state(payload)
+    intent = _intent(payload)
+
+    async def attempt(*, is_reduced: bool) -> Json:
+        delta = await read_account(
+            state.snapshot,
+            base_version=state.version,
+            intent=intent,
+            accounts=services.accounts,
+            history=services.history,
+            clock=services.clock,
+        )
+        return encode(delta)
+
+    return await climb(AgentName.ACCOUNT_CONTEXT, attempt, sleep=asyncio.sleep)
+
+
+async def run_composer(payload: Json, services: Services) -> Outcome:
+    """Run the response composer, with the reasons of a rejection when it revises."""
+    state = _state(payload)
+    raw = payload.get("revision")
+    revision = decode(RevisionReason, raw) if raw else None
+
+    async def attempt(*, is_reduced: bool) -> Json:
+        policy = await services.tenants.policy(TenantScope(state.snapshot.tenant_id))
+        delta = await compose_reply(
+            state, base_version=state.version, model=services.composer, policy=policy, revision=revision
+        )
+        return encode(delta)
+
+    return await climb(AgentName.RESPONSE_COMPOSER, attempt, sleep=asyncio.sleep)
+
+
+async def run_review(payload: Json, services: Services) -> Outcome:
+    """Run the supervisor's checks; the value holds the delta and, only when all passed, the sealed approval."""
+    state = _state(payload)
+
+    async def attempt(*, is_reduced: bool) -> Json:
+        snapshot = state.snapshot
+        policy = await services.tenants.policy(TenantScope(snapshot.tenant_id))
+        delta = await review_draft(
+            state,
+            base_version=state.version,
+            model=services.reviewer,
+            screen=services.screen,
+            policy=policy,
+            allowed_promises=frozenset(),
+        )
+        approved = None
+        if state.draft is not None and delta.review.is_approved:
+            scope = turn_scope(snapshot.tenant_id, snapshot.conversation_id, snapshot.seq)
+            approved = encode(approve_reply(state.draft, delta.review, scope=scope, mint=services.mint()))
+        return {"delta": encode(delta), "approved": approved}
+
+    return await climb(AgentName.SUPERVISOR, attempt, sleep=asyncio.sleep)
+
+
+async def run_authorise(payload: Json, services: Services) -> Outcome:
+    """Commit the turn, then let the supervisor mint the grant for the note; the value is the signed grant."""
+    state = _state(payload)
+
+    async def attempt(*, is_reduced: bool) -> Json:
+        snapshot = state.snapshot
+        scope = TenantScope(snapshot.tenant_id)
+        settled = await services.tickets.commit(scope, snapshot.conversation_id, snapshot.seq, snapshot.version)
+        if settled.value != "done":
+            raise Unavailable(f"turn {snapshot.message_id!r} cannot commit: {settled.value}")
+        policy = await services.tenants.policy(scope)
+        signed = authorise_note(
+            tenant=snapshot.tenant_id,
+            account=_customer(state),
+            action_id=note_action_id(state),
+            policy=policy,
+            mint=services.mint(),
+        )
+        return encode(signed)
+
+    return await climb(AgentName.SUPERVISOR, attempt, sleep=asyncio.sleep)
+
+
+async def run_executor(payload: Json, services: Services) -> Outcome:
+    """Let the executor write the note its grant allows."""
+    state = _state(payload)
+    signed = decode(SignedGrant, payload["grant"])
+
+    async def attempt(*, is_reduced: bool) -> Json:
+        found = state.classification
+        delta = await execute_action(
+            signed,
+            NOTE_TEXT.format(action=found.customer_intent.value if found else "a change"),
+            base_version=state.version,
+            tenant=state.snapshot.tenant_id,
+            account=_customer(state),
+            conversation=state.snapshot.conversation_id,
+            action_id=note_action_id(state),
+            keys=services.seal_keys,
+            clock=services.clock,
+            claims=services.actions,
+            crm=services.crm,
+        )
+        return encode(delta)
+
+    return await climb(AgentName.ACTION_EXECUTOR, attempt, sleep=asyncio.sleep)
+
+
+async def run_recorder(payload: Json, services: Services) -> Outcome:
+    """Record the finished turn once."""
+    turn = decode(TurnInput, payload["turn"])
+    times = decode(StepTimes, payload["times"])
+
+    async def attempt(*, is_reduced: bool) -> Json:
+        scope = TenantScope(turn.tenant_id)
+        row = await services.tickets.turn(scope, turn.conversation_id, turn.message_id)
+        is_new = row is not None and await record_turn(
+            row, times, at=services.clock.now(), ledger=services.ledger, analytics=services.analytics
+        )
+        return {"is_new": is_new}
+
+    return await climb(AgentName.ANALYTICS_RECORDER, attempt, sleep=asyncio.sleep)
+
+
+def note_action_id(state: TurnState) -> str:
+    """Return the note's action id: tenant, account, orders, type, message; the same on every repeat of the turn."""
+    snapshot, found = state.snapshot, state.classification
+    orders = ",".join(sorted(o.order_id for o in (state.account or Account()).orders))
+    intent = found.customer_intent.value if found else ""
+    parts = (snapshot.tenant_id, _customer(state), orders, "crm_note", intent, snapshot.conversation_id)
+    return digest(*parts, snapshot.message_id)[:40]
+
+
+def _state(payload: Json) -> TurnState:
+    return decode(TurnState, payload["state"])
+
+
+def _intent(payload: Json) -> CustomerIntent | None:
+    raw = payload.get("intent")
+    return CustomerIntent(raw) if raw else None
+
+
+def _customer(state: TurnState) -> CustomerId:
+    if state.snapshot.customer_id is None:
+        raise SchemaError("an action needs a proven customer")
+    return state.snapshot.customer_id
+
+
+async def _profile(tenant: TenantId, customer: CustomerId | None, services: Services) -> Profile | None:
+    return await services.accounts.profile(CustomerScope(tenant, customer)) if customer is not None else None

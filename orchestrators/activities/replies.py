@@ -1,0 +1,101 @@
+"""What the customer is told, from an approved draft or a fixed text; pure.
+
+Never takes loose text: a reply is an ApprovedReply that verified, or one of our phrases. Source: SU-03, CO-05.
+"""
+
+from typing import Final
+
+from orchestrators.routing import issue_key
+from shared.domain.deltas import TurnState
+from shared.domain.drafts import ApprovedReply
+from shared.domain.ids import CaseId
+from shared.domain.phrases import Phrase, phrase, phrase_language
+from shared.domain.policy import TenantPolicy
+from shared.domain.sources import RetrievedArticle
+from shared.domain.text import MaskedText
+from shared.domain.ticket import ActionShown, Outcome, SourceShown, TurnResult
+from shared.domain.turns import CannedKind, Route
+
+_PHRASES: Final = {
+    CannedKind.CLARIFICATION: (Phrase.CLARIFY, Outcome.CLARIFICATION),
+    CannedKind.WHICH_ORDER: (Phrase.WHICH_ORDER, Outcome.CLARIFICATION),
+    CannedKind.OUT_OF_SCOPE: (Phrase.OUT_OF_SCOPE, Outcome.ANSWERED),
+    CannedKind.ACKNOWLEDGEMENT: (Phrase.ACKNOWLEDGE, Outcome.ACKNOWLEDGED),
+    CannedKind.HANDOFF: (Phrase.HANDOFF, Outcome.ESCALATED),
+}
+"""Which phrase a canned reply is, and what outcome the turn has."""
+
+_SOCIAL: Final = {"greeting": Phrase.GREETING, "thanks": Phrase.THANKS, "goodbye": Phrase.GOODBYE}
+
+
+def approved_result(state: TurnState, approved: ApprovedReply, stages: tuple[str, ...] = ()) -> TurnResult:
+    """Return the result of a turn answered by an approved draft."""
+    result = _base(state, Outcome.ANSWERED, approved.draft.language)
+    return result.model_copy(
+        update={
+            "reply": approved.draft.text,
+            "confidence": approved.draft.confidence,
+            "sources": _shown(state, approved.draft.refs),
+            "verdicts": {v.check.value: v.is_passed for v in approved.review.verdicts},
+            "memory_used": stages,
+        }
+    )
+
+
+def canned_result(state: TurnState, kind: CannedKind, policy: TenantPolicy) -> TurnResult:
+    """Return the result of a turn answered by a fixed text."""
+    language = reply_language(state, policy)
+    if kind is CannedKind.SOCIAL:
+        social = state.classification.social if state.classification else ""
+        key, outcome = _SOCIAL.get(social, Phrase.GREETING), Outcome.ANSWERED
+    else:
+        key, outcome = _PHRASES[kind]
+    text = phrase(key, language, shop=policy.shop_name)
+    if state.snapshot.is_first_reply:
+        text = f"{text} {phrase(Phrase.AI_NOTICE, language, shop=policy.shop_name)}"
+    result = _base(state, outcome, phrase_language(language))
+    return result.model_copy(update={"reply": MaskedText(text)})
+
+
+def handoff_result(
+    state: TurnState, decision: Route, case: CaseId, policy: TenantPolicy, actions: tuple[ActionShown, ...]
+) -> TurnResult:
+    """Return the result of a turn a person takes over."""
+    told = canned_result(state, CannedKind.HANDOFF, policy)
+    triggers = tuple(t.value for t in decision.triggers)
+    return told.model_copy(update={"case_id": case, "triggers": triggers, "actions": actions})
+
+
+def reply_language(state: TurnState, policy: TenantPolicy) -> str:
+    """Return the language to answer in: the customer's as classified, else the message's own tag, else the shop's."""
+    if state.classification is not None and state.classification.language:
+        return state.classification.language
+    return state.snapshot.metadata.language or policy.default_language
+
+
+def shown_sources(articles: tuple[RetrievedArticle, ...]) -> tuple[SourceShown, ...]:
+    """Return articles as a Turn or a case lists them."""
+    return tuple(SourceShown(ref=a.ref, title=a.title.value, relevance=a.relevance) for a in articles)
+
+
+def _base(state: TurnState, outcome: Outcome, language: str) -> TurnResult:
+    found, knowledge = state.classification, state.knowledge
+    return TurnResult(
+        outcome=outcome,
+        language=language,
+        intent=found.customer_intent.value if found else None,
+        severity=found.severity.value if found else None,
+        confidence=found.confidence if found else 0.0,
+        actions=tuple(
+            ActionShown(type=a.type, status=a.status.value, amount_minor=a.amount_minor, currency=a.currency)
+            for a in state.actions
+        ),
+        path=knowledge.path.value if knowledge else "",
+        issue=issue_key(state),
+    )
+
+
+def _shown(state: TurnState, refs: tuple[str, ...]) -> tuple[SourceShown, ...]:
+    """Return the cited sources with their titles, in order of citation."""
+    titles = {s.ref: s for s in shown_sources(state.knowledge.articles if state.knowledge else ())}
+    return tuple(titles.get(ref) or SourceShown(ref=ref, title=ref.partition(":")[2]) for ref in refs)

@@ -1,0 +1,197 @@
+"""The steps of a turn that touch the ticket: open, deliver, hand over. Wiring and conditional writes, no judgement.
+
+Source: design §3 steps 1, 5, 6; faults 001, 004, 005, 009, 012.
+"""
+
+from datetime import timedelta
+from typing import Final
+
+from orchestrators.activities.replies import approved_result, canned_result, handoff_result, shown_sources
+from shared.adapters.records.tickets import Settled
+from shared.authority.verify import verify_approval
+from shared.container import Services
+from shared.domain.case import SEVERITY_RANK, Case
+from shared.domain.deltas import Channel, Context, Metadata, Snapshot
+from shared.domain.errors import NotFound, SchemaError
+from shared.domain.human_triggers import SLA_MINUTES, Severity
+from shared.domain.ids import TraceId, case_id
+from shared.domain.sources import HistoryLine
+from shared.domain.text import MaskedText
+from shared.domain.ticket import ActionShown, PersonRow, TurnRow
+from shared.domain.turns import DeliverInput, HandOverInput, OpenedTurn, Settlement, TurnInput
+from shared.ports.documents import TenantScope
+
+WINDOW_TURNS: Final = 6
+"""Earlier messages kept verbatim in the snapshot (ME-05 "last N turns"). Value ours."""
+WINDOW_LINE_CHARS: Final = 600
+"""Most characters of one line of the window, so that a turn costs the same at turn 5 and 200. Source: design §10."""
+MESSAGE_CHARS: Final = 8_000
+"""Most characters of all unanswered messages together, newest kept. Value ours."""
+
+
+def turn_scope(tenant: str, conversation: str, seq: int) -> str:
+    """Return the scope an approval is sealed for."""
+    return f"{tenant}|{conversation}|{seq}"
+
+
+async def open_turn(turn: TurnInput, services: Services) -> OpenedTurn:
+    """Return a snapshot of the ticket, or none when the turn is settled: answered, superseded, or a person's.
+
+    Raises: NotFound when the row is gone (erased).
+    """
+    scope = TenantScope(turn.tenant_id)
+    if await services.tickets.settle_blocked(scope, turn.conversation_id, turn.message_id) is not None:
+        await announce(turn, services)
+        return OpenedTurn()
+    ticket = await services.tickets.ticket(scope, turn.conversation_id)
+    row = await services.tickets.turn(scope, turn.conversation_id, turn.message_id)
+    if ticket is None or row is None:
+        raise NotFound(f"turn {turn.message_id!r} does not exist")
+    pending = await services.tickets.unanswered(scope, ticket, row.seq)
+    recent = await services.tickets.latest(scope, turn.conversation_id, WINDOW_TURNS + len(pending))
+    text = "\n".join(p.masked_text.value for p in pending) or row.masked_text.value
+    snapshot = Snapshot(
+        conversation_id=turn.conversation_id,
+        tenant_id=turn.tenant_id,
+        message=MaskedText(text[-MESSAGE_CHARS:]),
+        context=Context(history=_window(recent, {p.seq for p in pending} | {row.seq})),
+        metadata=Metadata(language=row.language or ticket.language, timestamp=row.accepted_at, channel=Channel(row.channel)),
+        message_id=turn.message_id,
+        instance_id=row.instance_id,
+        trace_id=TraceId(row.trace_id),
+        seq=row.seq,
+        version=ticket.version,
+        customer_id=ticket.customer_id,
+        is_first_reply=not ticket.has_greeted,
+        has_clarified=ticket.has_clarified,
+        issue=ticket.issue,
+        contacts_on_issue=ticket.contacts_on_issue,
+    )
+    return OpenedTurn(snapshot=snapshot)
+
+
+async def deliver_reply(request: DeliverInput, services: Services) -> Settlement:
+    """Send the approved reply or the fixed text, if the turn may still answer and its sources still stand.
+
+    Fails closed: a reply whose approval does not verify for exactly this turn raises AuthorityError and nothing is
+    written. Stale sources change nothing and ask for a fresh snapshot (KB-10).
+    """
+    turn, state = request.turn, request.state
+    scope = TenantScope(turn.tenant_id)
+    policy = await services.tenants.policy(scope)
+    if request.approved is not None:
+        expected = turn_scope(turn.tenant_id, turn.conversation_id, state.snapshot.seq)
+        verify_approval(request.approved, scope=expected, keys=services.seal_keys)
+        stale = await services.articles.stale_refs(scope, request.approved.draft.refs)
+        if stale:
+            return Settlement(settled=Settled.STALE.value, stale_refs=tuple(stale))
+        result = approved_result(state, request.approved)
+    elif request.canned is not None:
+        result = canned_result(state, request.canned, policy)
+    else:
+        raise SchemaError("nothing to deliver: neither an approved reply nor a fixed text")
+    settled = await services.tickets.deliver(
+        scope, turn.conversation_id, turn.message_id, state.snapshot.version, result
+    )
+    if settled in (Settled.DONE, Settled.SUPERSEDED, Settled.PERSON_OWNS):
+        await announce(turn, services)
+    if settled is Settled.PERSON_OWNS and request.approved is not None:
+        await _attach_draft(request, services)
+    return Settlement(settled=settled.value)
+
+
+async def hand_over(request: HandOverInput, services: Services) -> Settlement:
+    """Give the conversation to a person: state and notification first, then the case, then tell the customer.
+
+    Every step is idempotent, so a repeat after a crash ends with one case and one message (faults 001, 009).
+    """
+    turn, state = request.turn, request.state
+    scope = TenantScope(turn.tenant_id)
+    found = state.classification
+    severity = found.severity if found else Severity.NORMAL
+    case = case_id(turn.tenant_id, turn.conversation_id, turn.message_id)
+    triggers = tuple(t.value for t in request.route.triggers)
+    settled = await services.tickets.begin_handoff(
+        scope,
+        turn.conversation_id,
+        turn.message_id,
+        state.snapshot.version,
+        case=case,
+        triggers=triggers,
+        severity=severity.value,
+    )
+    if settled is Settled.STALE or settled is Settled.BUSY:
+        return Settlement(settled=settled.value)
+    if settled is not Settled.DONE:
+        await services.tickets.settle_blocked(scope, turn.conversation_id, turn.message_id)
+        await announce(turn, services)
+        return Settlement(settled=settled.value)
+    now = services.clock.now()
+    draft = request.draft or state.draft
+    actions = (*request.route.proposed, *state.actions)
+    await services.cases.open(
+        scope,
+        Case(
+            id=case,
+            tenant_id=turn.tenant_id,
+            conversation_id=turn.conversation_id,
+            customer_id=state.snapshot.customer_id,
+            message_id=turn.message_id,
+            severity=severity,
+            severity_rank=SEVERITY_RANK[severity],
+            triggers=triggers,
+            reason=request.route.reason,
+            intent=found.customer_intent.value if found else None,
+            draft=draft.text if draft else None,
+            sources=shown_sources(state.knowledge.articles if state.knowledge else ()),
+            proposed=request.route.proposed,
+            opened_at=now,
+            due_at=now + timedelta(minutes=SLA_MINUTES[severity]),
+        ),
+    )
+    policy = await services.tenants.policy(scope)
+    shown = tuple(
+        ActionShown(type=a.type, status=a.status.value, amount_minor=a.amount_minor, currency=a.currency)
+        for a in actions
+    )
+    result = handoff_result(state, request.route, case, policy, shown)
+    await services.tickets.finish_handoff(scope, turn.conversation_id, turn.message_id, result)
+    await announce(turn, services)
+    return Settlement(settled=Settled.DONE.value)
+
+
+async def announce(turn: TurnInput, services: Services) -> None:
+    """Wake whoever waits for this turn in this process; a hint only."""
+    row = await services.tickets.turn(TenantScope(turn.tenant_id), turn.conversation_id, turn.message_id)
+    if row is not None:
+        services.signals.announce(row.instance_id)
+
+
+async def _attach_draft(request: DeliverInput, services: Services) -> None:
+    """Give a late draft to the person who owns the conversation instead of sending it (fault 004)."""
+    scope = TenantScope(request.turn.tenant_id)
+    ticket = await services.tickets.ticket(scope, request.turn.conversation_id)
+    if ticket is None or ticket.case_id is None or request.approved is None:
+        return
+    await services.cases.attach_draft(scope, ticket.case_id, request.approved.draft.text)
+
+
+def _window(rows: tuple[TurnRow | PersonRow, ...], pending: set[int]) -> tuple[HistoryLine, ...]:
+    """Return the last messages verbatim, oldest first, without the ones still to be answered."""
+    lines: list[HistoryLine] = []
+    for row in rows:
+        if row.seq in pending:
+            continue
+        if isinstance(row, PersonRow):
+            lines.append(HistoryLine(seq=row.seq, role="person", text=_cut(row.text)))
+            continue
+        lines.append(HistoryLine(seq=row.seq, role="customer", text=_cut(row.masked_text)))
+        if row.result is not None and row.result.reply is not None:
+            lines.append(HistoryLine(seq=row.reply_seq or row.seq, role="assistant", text=_cut(row.result.reply)))
+    return tuple(lines[-2 * WINDOW_TURNS :])
+
+
+def _cut(text: MaskedText) -> MaskedText:
+    return MaskedText(text.value[:WINDOW_LINE_CHARS])
+
+

@@ -1,0 +1,21 @@
+"""The flows as Azure Functions sees them. A function's Python name is its registered name and equals its FlowName."""
+
+import azure.durable_functions as df
+
+from orchestrators.context import Flow, FlowContext
+from orchestrators.flows.answer_message import answer_message_flow
+from orchestrators.flows.human_handoff import human_handoff_flow
+
+blueprint = df.Blueprint()
+
+
+@blueprint.orchestration_trigger(context_name="context")
+def answer_message(context: df.DurableOrchestrationContext) -> Flow:
+    """Answer one accepted message."""
+    return (yield from answer_message_flow(FlowContext(context)))
+
+
+@blueprint.orchestration_trigger(context_name="context")
+def human_handoff(context: df.DurableOrchestrationContext) -> Flow:
+    """Wait for a person to claim a case."""
+    return (yield from human_handoff_flow(FlowContext(context)))

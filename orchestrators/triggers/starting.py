@@ -1,0 +1,62 @@
+"""Starting a turn's and a case's instance: the row decides whether, "already there" is success.
+
+Source: design §3 "Accept first", functions.md §8.4 rule 10, fault 083.
+"""
+
+import logging
+
+import azure.durable_functions as df
+
+from orchestrators.names import EventName, FlowName
+from shared.container import Services
+from shared.domain.ids import CaseId, InstanceId, TenantId
+from shared.domain.ticket import TurnRow
+from shared.domain.turns import CaseInput, TurnInput
+from shared.ports.documents import TenantScope
+from shared.wire import encode
+
+_log = logging.getLogger(__name__)
+
+
+def case_instance_id(case: CaseId) -> InstanceId:
+    """Return the one instance that waits for this case."""
+    return InstanceId(f"h-{case}")
+
+
+async def start_turn(client: df.DurableOrchestrationClient, row: TurnRow, services: Services) -> bool:
+    """Start the turn's flow; True when it runs now. On failure the accepted row stays and the sweeper starts it."""
+    turn = TurnInput(
+        tenant_id=row.tenant_id, conversation_id=row.conversation_id, message_id=row.message_id, seq=row.seq
+    )
+    is_running = await _start(client, FlowName.ANSWER_MESSAGE, row.instance_id, encode(turn))
+    if is_running:
+        await services.tickets.mark_started(TenantScope(row.tenant_id), row)
+    return is_running
+
+
+async def start_case(client: df.DurableOrchestrationClient, tenant: TenantId, case: CaseId) -> bool:
+    """Start the case's wait; starting it again while it runs is success."""
+    payload = encode(CaseInput(tenant_id=tenant, case_id=case))
+    return await _start(client, FlowName.HUMAN_HANDOFF, case_instance_id(case), payload)
+
+
+async def hint_case(client: df.DurableOrchestrationClient, case: CaseId) -> None:
+    """Tell the case's flow to look at the store; a lost hint costs nothing (fault 082)."""
+    try:
+        await client.raise_event(case_instance_id(case), EventName.CASE_CHANGED.value, {})
+    except Exception:  # noqa: BLE001 - the trigger edge: the SDK raises bare Exception, and the hint may be lost
+        _log.info("no flow to hint for case %s", case)
+
+
+async def _start(
+    client: df.DurableOrchestrationClient, flow: FlowName, instance: InstanceId, payload: dict[str, object]
+) -> bool:
+    try:
+        await client.start_new(flow.value, instance, payload)
+    except Exception as error:  # noqa: BLE001 - the trigger edge: the SDK raises bare Exception for a taken id too
+        status = await client.get_status(instance)
+        if status and status.runtime_status is not None:
+            return True
+        _log.warning("could not start %s %s: %s", flow.value, instance, type(error).__name__)
+        return False
+    return True

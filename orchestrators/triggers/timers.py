@@ -1,0 +1,44 @@
+"""Timers: one sweeper that finds what an event, a start or a crash has missed, and the purge of expired rows.
+
+Source: design §3 "one sweeper timer (not one poll per flow)", PV-05, DC-03.
+"""
+
+import logging
+from datetime import timedelta
+from typing import Final
+
+import azure.durable_functions as df
+import azure.functions as func
+
+from orchestrators.triggers.starting import start_case, start_turn
+from shared.container import services
+
+STARTER_GRACE: Final = timedelta(seconds=30)
+"""Time an accepted row may wait for its starter before the sweeper starts it. Source: design §3."""
+SWEEP_BATCH: Final = 200
+"""Most rows of one kind a sweep takes, so that it ends well inside its interval. Value ours."""
+
+_log = logging.getLogger(__name__)
+blueprint = df.Blueprint()
+
+
+@blueprint.timer_trigger(arg_name="timer", schedule="*/15 * * * * *", use_monitor=False)
+@blueprint.durable_client_input(client_name="client")
+async def sweep(timer: func.TimerRequest, client: df.DurableOrchestrationClient) -> None:
+    """Start accepted turns nobody started, and make sure every overdue case has its flow."""
+    parts = services()
+    now = parts.clock.now()
+    for row in await parts.tickets.accepted_not_started(now - STARTER_GRACE, SWEEP_BATCH):
+        _log.warning("sweeper starts turn %s", row.instance_id)
+        await start_turn(client, row, parts)
+    for case in await parts.cases.overdue(now, SWEEP_BATCH):
+        await start_case(client, case.tenant_id, case.id)
+
+
+@blueprint.timer_trigger(arg_name="timer", schedule="0 */10 * * * *", use_monitor=False)
+async def purge_expired(timer: func.TimerRequest) -> None:
+    """Remove rows whose time to live is over; Cosmos DB does it by itself (PV-05)."""
+    parts = services()
+    removed = await parts.purge_expired()
+    if removed:
+        _log.info("purged %d expired rows", removed)
