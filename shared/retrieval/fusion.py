@@ -90,9 +90,7 @@ def fuse(
     hits = [Hit(id, min(1.0, value), id in first) for id, value in relevance.items()]
     kept = [hit for hit in hits if hit.is_identifier_match or hit.relevance >= MIN_RELEVANCE]
     nudge = preference or Preference()
-    kept.sort(
-        key=lambda h: (not h.is_identifier_match, -h.relevance - (nudge.bonus if h.id in nudge.ids else 0), h.id)
-    )
+    kept.sort(key=lambda h: (not h.is_identifier_match, -h.relevance - (nudge.bonus if h.id in nudge.ids else 0), h.id))
     return tuple(kept[: clamp_top_k(top_k)])
 
 
