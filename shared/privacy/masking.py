@@ -12,7 +12,8 @@ from typing import Final
 
 from shared.domain.errors import GroundingError
 from shared.domain.text import MaskedText
-from shared.privacy.patterns import ContactKind, find_contacts
+from shared.ports.vault import ContactKind, Masked, TokenMapping
+from shared.privacy.patterns import Contact, find_contacts
 
 TOKEN_PATTERN: Final = r"\[(?:email|phone):[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\]"  # noqa: S105 - a pattern, no secret
 """Pattern of one token, for whoever must recognise tokens. Source: PV-01 ("reversible UUID tokens")."""
@@ -22,26 +23,6 @@ ALTERED_HEX_CHARS: Final = 8
 
 class RestoreError(GroundingError):
     """A token was altered so that its value is not certain: the text is held, never sent."""
-
-
-@dataclass(frozen=True, slots=True)
-class TokenMapping:
-    """One token and what it stands for, as the customer wrote it. Personal data: never logged, never stored plain."""
-
-    token: str
-    kind: ContactKind
-    value: str
-
-    def __repr__(self) -> str:
-        return f"TokenMapping({self.token})"
-
-
-@dataclass(frozen=True, slots=True)
-class Masked:
-    """A masked text and the mapping of every token the masking put into it, each once."""
-
-    text: MaskedText
-    mappings: tuple[TokenMapping, ...]
 
 
 def mask(
@@ -58,14 +39,23 @@ def mask(
     UUID4 text. Masking masked text changes nothing. restore(mask(x)) is x for every x that holds no token.
     Source: PV-01, fault 044.
     """
+    contacts = find_contacts(text, regions=regions, exempt=exempt)
+    tokens = dict(known)
+    for contact in contacts:
+        value = contact.written_in(text)
+        if value not in tokens:
+            tokens[value] = to_token(contact.kind, new_token())
+    return replace_contacts(text, contacts, tokens)
+
+
+def replace_contacts(text: str, contacts: Iterable[Contact], tokens: Mapping[str, str]) -> Masked:
+    """Return the text with the token of each contact found in it; `tokens` maps every value as written to its token."""
     mappings: dict[str, TokenMapping] = {}
     parts, floor = [], 0
-    for contact in find_contacts(text, regions=regions, exempt=exempt):
-        value = text[contact.start : contact.end]
-        if value not in mappings:
-            token = known[value] if value in known else to_token(contact.kind, new_token())
-            mappings[value] = TokenMapping(token, contact.kind, value)
-        parts += [text[floor : contact.start], mappings[value].token]
+    for contact in contacts:
+        value = contact.written_in(text)
+        mappings[value] = TokenMapping(tokens[value], contact.kind, value)
+        parts += [text[floor : contact.start], tokens[value]]
         floor = contact.end
     return Masked(MaskedText("".join([*parts, text[floor:]])), tuple(mappings.values()))
 

@@ -8,12 +8,12 @@ Source: PV-01, faults 040–042.
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Final
 
 import phonenumbers
 
 from shared.domain.errors import SchemaError
+from shared.ports.vault import ContactKind
 from shared.privacy.emails import Span, canonical_email, find_emails
 from shared.privacy.phones import canonical_phone, find_phones
 from shared.privacy.visible import to_visible
@@ -27,13 +27,6 @@ _HINT: Final = re.compile(r"[@\uff20]|\d(?:\D{0,4}\d){6}|[\[({< ](?:at|arroba)[\
 """What every text with a contact in it holds; most messages end here."""
 
 
-class ContactKind(StrEnum):
-    """What kind of contact a find is; the value is the prefix of its token."""
-
-    EMAIL = "email"
-    PHONE = "phone"
-
-
 @dataclass(frozen=True, slots=True)
 class Contact:
     """One address or number at text[start:end]; equal canonical forms reach the same mailbox or telephone."""
@@ -42,6 +35,10 @@ class Contact:
     start: int
     end: int
     canonical: str
+
+    def written_in(self, text: str) -> str:
+        """Return the contact as it is spelt in the text it was found in."""
+        return text[self.start : self.end]
 
 
 def find_contacts(text: str, *, regions: tuple[str, ...], exempt: frozenset[str] = frozenset()) -> tuple[Contact, ...]:

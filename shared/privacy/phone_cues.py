@@ -32,7 +32,7 @@ _THING: Final = r"(?:case|cover|charger|holder|stand|screen|strap|mount|cable|mo
 _PHONE_WORDS: Final = (
     rf"phones?(?!\s?{_THING})|telephone|tel|mobile(?!\s?{_THING})|mob|cell(?:phone|ular)?(?!\s?{_THING})|landline"
     r"|call(?:ed|ing|back|s)?|dial(?:led|ing)?|(?:ring|text|reach|message|contact|phone)(?:ed|ing)?\s(?:me|us|him|her|them|you)"
-    r"|contact(?!\s?lens)(?:\snumber)?|texte?d?\sat|sms|whats\s?app|wa\.me|viber|telegram|fax|hotline|helpline|ph|answering|reach(?:able|ed)?"
+    r"|contact(?!\s?lens)(?:\snumber)?|texte?d?\sat|sms|whats\s?app|wa\.me|viber|telegram|fax|hotline|helpline|ph|answer\w*\s(?:at|on)|reach(?:able|ed)?"
     r"|(?:home|work|office|desk)(?=\s?:)"
     r"|t[ée]l[ée]phon\w*|appel\w*|(?:mon|de|le|au|num[ée]ro)\sportable|joindre"
     r"|telefon\w*|handy\w*|mobil\w*|anruf\w*|anrufen|r[üu]ckruf\w*|festnetz\w*|erreich\w*|rufnummer|tlf|puhelin\w*"
@@ -41,11 +41,11 @@ _PHONE_WORDS: Final = (
     r"|телефон\w*|тел|моб\w*|звон\w*|позвон\w*|сотов\w*|τηλ\w*|κινητ\w*"
 )
 _NUMBER_WORDS: Final = (
-    r"(?:my|your|his|her|their|our|its|the)\s(?:new\s|correct\s|right\s|other\s)?(?:number|numbwe|nr|no|num)"
-    r"|number\sto\s\w+|mein\w*\snummer|mon\snum[ée]ro|mi\sn[úu]mero|mio\snumero|meu\sn[úu]mero|mijn\snummer|мой\sномер"
+    r"(?:my|your|his|her|their|our|its|the)\s(?:new\s|correct\s|right\s|other\s)?(?:number|nr|no|num)"
+    r"|number\sto\s\w+|mer[aei]\s(?:number|no|nr)|mein\w*\snummer|mon\snum[ée]ro|mi\sn[úu]mero|mio\snumero|meu\sn[úu]mero|mijn\snummer|мой\sномер"
 )
 _OTHER_WORDS: Final = (
-    r"(?<!in\s)orders?|ordernr|purchas\w*|purchaes|invoices?|inv|bill|sku|skus|asin|ean|gtin|upc|isbn|serials?|s/n|imei|iccid"
+    r"(?<!in\s)orders?|ordernr|purchas\w*|invoices?|inv|bill|sku|skus|asin|ean|gtin|upc|isbn|serials?|s/n|imei|iccid"
     r"|track\w*|parcel|packages?|shipments?|shipping|awb|waybill|consignment|delivery\s(?:number|no|id)|ref|refs|references?"
     r"|cards?|visa|mastercard|amex|accounts?|acct|iban|sort\scode|polic(?:y|ies)|claims?|ssn|social\ssecurity|tax|vat"
     r"|zip|zip\s?code|post\s?code|postal|pin|otp|codes?|coupon|voucher|tickets?|(?<!in\s)case|booking|reservation|confirmation"
@@ -68,9 +68,9 @@ _UNSPACED_OTHER: Final = (
 )
 _WORD: Final = re.compile(
     rf"(?<![^\W\d_])(?:(?P<phone>{_PHONE_WORDS})|(?P<number>{_NUMBER_WORDS})|(?P<other>{_OTHER_WORDS}))(?![^\W\d_])"
-    rf"|(?P<phone2>{_UNSPACED_PHONE})|(?P<other2>{_UNSPACED_OTHER})|(?P<hash>\#(?=\s?\Z))",
-    re.IGNORECASE,
+    rf"|(?P<phone2>{_UNSPACED_PHONE})|(?P<other2>{_UNSPACED_OTHER})|(?P<hash>\#(?=\s?\Z))"
 )
+"""Matched against lower-cased text: without the case flag the alternatives are told apart by their first letter."""
 _BREAK: Final = re.compile(r"[!?;]|\.(?=\s)|(?<!:)\n")
 _FILLER: Final = re.compile(
     r"(?:[\s:#.,=\-]|number|numbers|no|nr|num|n°|nº|id|ids|code|is|was|are|my|the|nummer|num[ée]ro|n[úu]mero|numero|номер|est|ist|es|番号|号|は|번호)*",
@@ -94,7 +94,7 @@ def cue_around(text: str, start: int, end: int) -> Cue:
     after = _AFTER.match(text, end, end + LOOK_AHEAD_CHARS)
     if after is not None:
         return Cue.OTHER_NEAR if after["other"] else Cue.PHONE
-    before = text[max(0, start - LOOK_BACK_CHARS) : start]
+    before = text[max(0, start - LOOK_BACK_CHARS) : start].lower()
     sentence = before[max((end.end() for end in _BREAK.finditer(before)), default=0) :]
     words = list(_WORD.finditer(sentence))
     return _read(words[-1], sentence[words[-1].end() :]) if words else Cue.NONE

@@ -1,0 +1,147 @@
+"""Data keys and what is done with them: encrypt a value, name it by a keyed hash, compare in constant time.
+
+Each tenant and each customer has one data key, kept only wrapped by the master key. A customer's values are readable as
+long as that one row exists, so deleting it shreds every copy of them once the row's own backups have run out. Key material never enters
+an error or a representation. Source: design §6 row `vault_keys`, "Append-only and erasure agree by destroying the key".
+"""
+
+import base64
+import binascii
+import hashlib
+import hmac
+import os
+from collections import OrderedDict
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDFExpand
+
+from shared.domain.errors import AuthorityError
+from shared.ports.clock import Clock, IdSource
+from shared.ports.documents import CustomerScope, TenantScope
+from shared.ports.vault import KeyRow, KeyRows, KeyWrapper
+
+KEY_BYTES: Final = 32
+"""Bytes of a data key: AES-256. Source: NIST SP 800-38D."""
+NONCE_BYTES: Final = 12
+"""Bytes of a random nonce, fresh for each encryption. Source: NIST SP 800-38D §8.2.2."""
+CACHE_S: Final = 300
+"""Seconds an unwrapped key stays in memory; also how long another process may still read after destruction. Ours."""
+CACHE_KEYS: Final = 2048
+"""Most unwrapped keys in memory. Ours: about 0.5 MB."""
+_FORMAT: Final = "v1."
+"""Prefix of a ciphertext: AES-256-GCM, nonce then ciphertext and tag, URL-safe base64."""
+
+
+@dataclass(frozen=True, slots=True)
+class DataKey:
+    """An unwrapped data key and the id of the row it came from."""
+
+    key_id: str
+    material: bytes
+
+    def __repr__(self) -> str:
+        """Name the key, never show it."""
+        return f"DataKey({self.key_id})"
+
+    def encrypt(self, plaintext: str, *, bound_to: bytes) -> str:
+        """Return the ciphertext; it decrypts only together with the same `bound_to`."""
+        nonce = os.urandom(NONCE_BYTES)
+        sealed = AESGCM(self._subkey(b"encrypt")).encrypt(nonce, plaintext.encode(), bound_to)
+        return _FORMAT + base64.urlsafe_b64encode(nonce + sealed).decode()
+
+    def decrypt(self, ciphertext: str, *, bound_to: bytes) -> str:
+        """Return the plaintext.
+
+        Raises: AuthorityError when the ciphertext was changed, moved to another place or made with another key.
+        """
+        try:
+            raw = base64.urlsafe_b64decode(ciphertext.removeprefix(_FORMAT))
+            return AESGCM(self._subkey(b"encrypt")).decrypt(raw[:NONCE_BYTES], raw[NONCE_BYTES:], bound_to).decode()
+        except (InvalidTag, binascii.Error, ValueError) as error:
+            raise AuthorityError(f"a ciphertext does not belong to key {self.key_id!r} or its place") from error
+
+    def value_id(self, *parts: str) -> str:
+        """Return the keyed hash of the parts, hex: equal for equal parts, telling nothing without the key."""
+        return hmac.new(self._subkey(b"identify"), join_parts(*parts), hashlib.sha256).hexdigest()
+
+    def _subkey(self, purpose: bytes) -> bytes:
+        """Return the key for one purpose, so that no key serves two algorithms."""
+        return HKDFExpand(algorithm=SHA256(), length=KEY_BYTES, info=b"vouch:" + purpose).derive(self.material)
+
+
+class KeyRing:
+    """The data keys of all tenants and customers, unwrapped on use and forgotten soon after."""
+
+    def __init__(self, *, rows: KeyRows, wrapper: KeyWrapper, clock: Clock, ids: IdSource) -> None:
+        self._rows = rows
+        self._wrapper = wrapper
+        self._clock = clock
+        self._ids = ids
+        self._unwrapped: OrderedDict[tuple[str, str], tuple[datetime, DataKey]] = OrderedDict()
+
+    async def key_for(self, owner: TenantScope | CustomerScope) -> DataKey:
+        """Return the owner's data key, making it on first use. Two makers at once end with the same key."""
+        found = await self.existing_key(owner)
+        if found is not None:
+            return found
+        row_id = key_row_id(owner)
+        material = os.urandom(KEY_BYTES)
+        row = KeyRow(
+            id=row_id,
+            key_id=self._ids.new_id(),
+            wrapped=await self._wrapper.wrap(material, bound_to=_place(owner)),
+            created_at=self._clock.now(),
+            customer_id=owner.customer_id if isinstance(owner, CustomerScope) else None,
+        )
+        return await self._open(owner, await self._rows.create(TenantScope(owner.tenant_id), row))
+
+    async def existing_key(self, owner: TenantScope | CustomerScope) -> DataKey | None:
+        """Return the owner's data key, or None when it was never made or has been destroyed."""
+        kept = self._unwrapped.get((owner.tenant_id, key_row_id(owner)))
+        if kept is not None and kept[0] > self._clock.now():
+            return kept[1]
+        row = await self._rows.read(TenantScope(owner.tenant_id), key_row_id(owner))
+        if row is None:
+            self._unwrapped.pop((owner.tenant_id, key_row_id(owner)), None)
+            return None
+        return await self._open(owner, row)
+
+    async def destroy(self, owner: TenantScope | CustomerScope) -> bool:
+        """Destroy the owner's data key: everything it encrypted is unreadable for good. Tell whether there was one."""
+        was_there = await self._rows.delete(TenantScope(owner.tenant_id), key_row_id(owner))
+        self._unwrapped.pop((owner.tenant_id, key_row_id(owner)), None)
+        return was_there
+
+    async def _open(self, owner: TenantScope | CustomerScope, row: KeyRow) -> DataKey:
+        key = DataKey(row.key_id, await self._wrapper.unwrap(row.wrapped, bound_to=_place(owner)))
+        self._unwrapped[owner.tenant_id, row.id] = (self._clock.now() + timedelta(seconds=CACHE_S), key)
+        self._unwrapped.move_to_end((owner.tenant_id, row.id))
+        if len(self._unwrapped) > CACHE_KEYS:
+            self._unwrapped.popitem(last=False)
+        return key
+
+
+def key_row_id(owner: TenantScope | CustomerScope) -> str:
+    """Return the id of the owner's key row within the tenant's partition."""
+    return f"data:customer:{owner.customer_id}" if isinstance(owner, CustomerScope) else "data:tenant"
+
+
+def is_equal(left: str, right: str) -> bool:
+    """Compare two secrets or hashes in time that does not depend on where they differ."""
+    return hmac.compare_digest(left.encode(), right.encode())
+
+
+def join_parts(*parts: str) -> bytes:
+    """Return the parts length-prefixed, so that no two different lists give the same bytes."""
+    raw = [part.encode() for part in parts]
+    return b"".join(len(part).to_bytes(4, "big") + part for part in raw)
+
+
+def _place(owner: TenantScope | CustomerScope) -> str:
+    """Name where a wrapped key belongs, so that a row copied to another owner does not unwrap."""
+    return f"{owner.tenant_id}|{key_row_id(owner)}"
