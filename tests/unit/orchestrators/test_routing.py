@@ -1,0 +1,233 @@
+"""Routing: one pure function, its precedence and its table."""
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orchestrators.routing import issue_key, needs_billing, needs_second_look, route
+from shared.domain.deltas import (
+    Account,
+    Classification,
+    Entities,
+    Escalation,
+    Knowledge,
+    Metadata,
+    Snapshot,
+    TurnState,
+)
+from shared.domain.human_triggers import NO_AUTOMATION, HumanTrigger, Severity
+from shared.domain.ids import ArticleId, ConversationId, CustomerId, InstanceId, MessageId, OrderId, TenantId
+from shared.domain.intents import NEEDS, ArticleType, CustomerIntent
+from shared.domain.money import Money
+from shared.domain.sources import Order, RetrievedArticle
+from shared.domain.text import MaskedText, PublishedText
+from shared.domain.turns import RouteKind
+
+ANA = CustomerId("ana")
+
+
+def a_state(
+    intent: CustomerIntent = CustomerIntent.SHIPPING_INFO,
+    *,
+    confidence: float = 0.9,
+    retrieval: float = 0.9,
+    triggers: tuple[HumanTrigger, ...] = (),
+    orders: tuple[str, ...] = (),
+    named: tuple[str, ...] = (),
+    **snapshot: object,
+) -> TurnState:
+    """Build a state in which everything is known."""
+    taken = Snapshot(
+        conversation_id=ConversationId("c1"),
+        tenant_id=TenantId("t1"),
+        message=MaskedText("hello"),
+        metadata=Metadata(timestamp=datetime(2026, 3, 2, tzinfo=UTC)),
+        message_id=MessageId("m1"),
+        instance_id=InstanceId("t-1"),
+        customer_id=ANA,
+    ).model_copy(update=snapshot)
+    article = RetrievedArticle(
+        article_id=ArticleId("shipping"),
+        version=1,
+        type=ArticleType.POLICY,
+        title=PublishedText("Shipping"),
+        content=PublishedText("We ship."),
+        relevance=1.0,
+    )
+    entities = Entities(order_refs=tuple(OrderId(n) for n in named))
+    return TurnState(
+        snapshot=taken,
+        classification=Classification(customer_intent=intent, confidence=confidence, entities=entities),
+        escalation=Escalation(triggers=triggers),
+        knowledge=Knowledge(articles=(article,), confidence=retrieval),
+        account=Account(
+            orders=tuple(
+                Order(
+                    order_id=OrderId(o),
+                    customer_id=ANA,
+                    status="shipped",
+                    total=Money(amount_minor=1, currency="EUR"),
+                )
+                for o in orders
+            )
+        ),
+    )
+
+
+@pytest.mark.req("RT-03")
+def test_informational_question_with_a_good_source_is_answered() -> None:
+    """S2 §3: how-to → retrieval → composer."""
+    assert route(a_state(), has_widened=False).kind is RouteKind.ANSWER
+
+
+@pytest.mark.req("RT-04")
+def test_account_status_question_is_answered_from_the_account_without_knowledge() -> None:
+    """S2 §3: account status → account context → composer."""
+    state = a_state(CustomerIntent.ORDER_STATUS, retrieval=0.0, orders=("1001",))
+
+    assert route(state, has_widened=False).kind is RouteKind.ANSWER
+
+
+@pytest.mark.req("RT-01")
+@pytest.mark.parametrize("trigger", NO_AUTOMATION)
+def test_no_automation_trigger_goes_straight_to_a_person(trigger: HumanTrigger) -> None:
+    """S2 §3: critical severity or churn-risk skips automation."""
+    decision = route(a_state(triggers=(trigger,)), has_widened=False)
+
+    assert decision.kind is RouteKind.PERSON
+    assert decision.triggers[0] is trigger
+
+
+@pytest.mark.req("RT-01")
+def test_critical_severity_of_the_message_itself_goes_to_a_person() -> None:
+    """S2 §3."""
+    state = a_state()
+    assert state.classification is not None
+    state = state.model_copy(
+        update={"classification": state.classification.model_copy(update={"severity": Severity.CRITICAL})}
+    )
+
+    assert HumanTrigger.CRITICAL_SEVERITY in route(state, has_widened=False).triggers
+
+
+@pytest.mark.req("RT-05")
+def test_unclear_message_gets_one_clarification_then_a_person() -> None:
+    """S2 §3: classifier confidence < 0.6 → clarification loop (max 1) → human queue."""
+    first = route(a_state(confidence=0.59), has_widened=False)
+    second = route(a_state(confidence=0.59, has_clarified=True), has_widened=False)
+
+    assert first.kind is RouteKind.CLARIFY
+    assert second.kind is RouteKind.PERSON
+    assert second.triggers == (HumanTrigger.AMBIGUOUS,)
+
+
+@pytest.mark.req("RT-05")
+def test_confidence_of_exactly_the_threshold_is_clear() -> None:
+    """S2 §3: the comparison is strict."""
+    assert route(a_state(confidence=0.6), has_widened=False).kind is RouteKind.ANSWER
+
+
+@pytest.mark.req("RT-06", "KB-12")
+def test_weak_retrieval_is_widened_once_and_then_given_to_a_person() -> None:
+    """S2 §3: retrieval confidence < 0.5 → suppress draft → human queue; KB-12 widens before."""
+    state = a_state(retrieval=0.49)
+
+    assert route(state, has_widened=False).kind is RouteKind.RETRIEVE_AGAIN
+    assert route(state, has_widened=True).triggers == (HumanTrigger.LOW_RETRIEVAL,)
+
+
+@pytest.mark.req("RT-02", "AX-05")
+def test_billing_dispute_on_an_own_order_waits_for_a_person_with_the_proposal() -> None:
+    """S2 §3 and SC-02 foundation: a person approves every billing write."""
+    state = a_state(CustomerIntent.BILLING_DISPUTE, orders=("1001",), named=("1001",))
+
+    decision = route(state, has_widened=False)
+
+    assert decision.kind is RouteKind.PERSON
+    assert [a.type for a in decision.proposed] == ["refund"]
+
+
+@pytest.mark.req("GO-03")
+def test_third_contact_on_one_issue_brings_a_person_even_when_confident() -> None:
+    """S2 §5, fault 015."""
+    state = a_state(CustomerIntent.REFUND, confidence=0.99)
+    again = a_state(CustomerIntent.REFUND, confidence=0.99, issue=issue_key(state), contacts_on_issue=2)
+
+    assert HumanTrigger.THIRD_CONTACT in route(again, has_widened=False).triggers
+
+
+@pytest.mark.req("GO-03")
+def test_three_questions_about_products_are_not_one_issue() -> None:
+    """A question is not an unresolved issue, however often one asks."""
+    state = a_state(CustomerIntent.PRODUCT_QUESTION, issue="", contacts_on_issue=5)
+
+    assert route(state, has_widened=False).kind is RouteKind.ANSWER
+
+
+@pytest.mark.req("SU-03", "PR-04")
+@pytest.mark.parametrize("missing", ["classification", "escalation"])
+def test_without_a_deciding_agents_result_the_turn_fails_closed(missing: str) -> None:
+    """Fail closed: no verdict, no automation."""
+    decision = route(a_state().model_copy(update={missing: None}), has_widened=False)
+
+    assert decision.triggers == (HumanTrigger.AGENT_FAILURE,)
+
+
+@pytest.mark.req("GW-03")
+def test_order_that_is_not_found_is_answered_by_the_neutral_text_not_by_a_person() -> None:
+    """Design §9: "not yours" and "no such order" read the same; the composer has the words."""
+    state = a_state(CustomerIntent.ORDER_STATUS, retrieval=0.0, named=("9999",))
+
+    assert route(state, has_widened=False).kind is RouteKind.ANSWER
+
+
+@pytest.mark.req("LA-01")
+def test_speculative_retrieval_is_repeated_only_when_the_real_intent_needs_other_sources() -> None:
+    """S2 §6: discarded on mismatch."""
+    assert not needs_second_look(a_state(CustomerIntent.SHIPPING_INFO))
+    assert needs_second_look(a_state(CustomerIntent.PRODUCT_RECOMMENDATION))
+
+
+@pytest.mark.req("AC-02")
+def test_billing_events_are_pulled_only_for_a_known_customer_with_a_billing_intent() -> None:
+    """S2 §4: on billing intent."""
+    assert needs_billing(a_state(CustomerIntent.REFUND))
+    assert not needs_billing(a_state(CustomerIntent.REFUND, customer_id=None))
+    assert not needs_billing(a_state(CustomerIntent.SHIPPING_INFO))
+
+
+@pytest.mark.req("CL-01", "CL-04")
+def test_every_intent_has_a_row_of_needs() -> None:
+    """Design §4: the table is total."""
+    assert set(NEEDS) == set(CustomerIntent)
+
+
+@pytest.mark.req("RT-01", "RT-05", "RT-06")
+@given(
+    intent=st.sampled_from(list(CustomerIntent)),
+    confidence=st.floats(0, 1),
+    retrieval=st.floats(0, 1),
+    triggers=st.sets(st.sampled_from(list(HumanTrigger)), max_size=3),
+    has_widened=st.booleans(),
+    clarified=st.booleans(),
+)
+def test_routing_is_total_and_a_human_trigger_always_wins(
+    intent: CustomerIntent,
+    confidence: float,
+    retrieval: float,
+    triggers: set[HumanTrigger],
+    has_widened: bool,
+    clarified: bool,
+) -> None:
+    """Design §4: every state has a route, widening happens once, no trigger is answered over."""
+    state = a_state(
+        intent, confidence=confidence, retrieval=retrieval, triggers=tuple(triggers), has_clarified=clarified
+    )
+
+    decision = route(state, has_widened=has_widened)
+
+    assert not triggers or decision.kind is RouteKind.PERSON
+    assert not (has_widened and decision.kind is RouteKind.RETRIEVE_AGAIN)
+    assert (decision.kind is RouteKind.PERSON) == bool(decision.triggers)
