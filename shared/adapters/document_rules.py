@@ -158,8 +158,8 @@ def check_conditions(where: tuple[Where, ...]) -> None:
     """Refuse conditions no adapter can answer alike: a bad field name, or a value the operator cannot compare."""
     for condition in where:
         _check_field(condition.field)
-        value = condition.value
-        match condition.op:
+        value, op = condition.value, str(condition.op)
+        match op:
             case "=" | "!=":
                 is_right = _is_scalar(value)
             case "<" | "<=" | ">" | ">=":
@@ -168,6 +168,8 @@ def check_conditions(where: tuple[Where, ...]) -> None:
                 is_right = isinstance(value, list | tuple) and all(_is_scalar(item) for item in value)
             case "is_null":
                 is_right = value is None
+            case _:
+                is_right = False
         if not is_right:
             raise SchemaError(f"the value of {condition.field} {condition.op} has the wrong type")
 

@@ -29,7 +29,7 @@ from shared.adapters.document_rules import (
     check_vector,
 )
 from shared.adapters.embedded.sqlite_queries import IS_LIVE, Value, scope_sql, select_sql, to_token, where_sql
-from shared.adapters.embedded.sqlite_schema import open_database
+from shared.adapters.embedded.sqlite_schema import BUSY_TIMEOUT_S, open_database
 from shared.adapters.embedded.sqlite_vectors import CACHE_BYTES, VectorCache, to_unit
 from shared.adapters.embedded.sqlite_writes import apply_write, next_seq, prepare_write
 from shared.domain.errors import SchemaError, Unavailable
@@ -56,13 +56,15 @@ from shared.ports.documents import (
 class SqliteDocuments:
     """Documents and ChangeLog over one file. Safe to share between tasks and threads of one process."""
 
-    def __init__(self, path: Path, *, clock: Clock, max_vector_bytes: int = CACHE_BYTES) -> None:
+    def __init__(
+        self, path: Path, *, clock: Clock, max_vector_bytes: int = CACHE_BYTES, busy_timeout_s: float = BUSY_TIMEOUT_S
+    ) -> None:
         self._clock = clock
         self._lock = RLock()
         self._vectors = VectorCache(max_vector_bytes)
         self._data_version = 0
         with _naming_failures():
-            self._db = open_database(path)
+            self._db = open_database(path, busy_timeout_s=busy_timeout_s)
 
     async def read(self, container: Container, scope: Scope, partition: str, id: str) -> Stored | None:
         """Return the document, or None when it is absent, expired or outside the scope."""

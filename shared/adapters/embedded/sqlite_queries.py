@@ -146,17 +146,24 @@ def _after(container: Container, scope: Scope, query: Query, order: str | None) 
 
 
 def _index(scope: Scope, query: Query) -> str:
-    """Return the index whose leading columns this query pins."""
-    pinned = {condition.field for condition in query.where if condition.op == "=" and type(condition.value) is not bool}
-    if query.partition is not None:
-        if "id" in pinned:
-            return "by_id"
-        return "by_kind" if "kind" in pinned else "by_status" if "status" in pinned else "by_id"
-    if "instance_id" in pinned:
-        return "by_instance"
-    if not isinstance(scope, PlatformScope):
+    """Return the index that finds this query's rows, and where it can their order, without a walk past others."""
+    pinned = {c.field for c in query.where if c.op == "=" and not isinstance(c.value, bool)}
+    listed = pinned | {c.field for c in query.where if c.op == "in" and _holds_no_flag(c.value)}
+    if query.partition is None:
+        if "instance_id" in pinned:
+            return "by_instance"
+        if isinstance(scope, PlatformScope):
+            return "by_sweep" if "kind" in listed else "by_id"
         return "by_owner"
-    return "by_sweep" if "kind" in pinned else "by_id"
+    if "id" in listed:
+        return "by_id"
+    if query.order_by == "seq" or any(c.field == "seq" and c.op != "is_null" for c in query.where):
+        return "by_seq"
+    return "by_kind" if "kind" in listed else "by_status" if "status" in listed else "by_id"
+
+
+def _holds_no_flag(value: JsonValue) -> bool:
+    return isinstance(value, list | tuple) and bool(value) and not any(isinstance(item, bool) for item in value)
 
 
 def _column(field: str) -> str:

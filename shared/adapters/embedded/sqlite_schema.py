@@ -35,10 +35,11 @@ create table if not exists documents(
   tenant_id text not null, customer_id text, etag text not null, change_seq integer not null, expires_at real,
   f_kind, f_status, f_seq, f_instance_id, body text not null, vector blob);
 create unique index if not exists by_id on documents(container, partition, id);
-create index if not exists by_kind on documents(container, partition, f_kind, f_seq) where f_kind is not null;
-create index if not exists by_status on documents(container, partition, f_status) where f_status is not null;
+create index if not exists by_kind on documents(container, partition, f_kind, id) where f_kind is not null;
+create index if not exists by_status on documents(container, partition, f_status, id) where f_status is not null;
 create index if not exists by_sweep on documents(container, f_kind, f_status) where f_kind is not null;
-create index if not exists by_owner on documents(container, tenant_id, customer_id, f_kind);
+create index if not exists by_seq on documents(container, partition, f_seq, f_kind);
+create index if not exists by_owner on documents(container, tenant_id, f_kind, customer_id);
 create index if not exists by_instance on documents(container, f_instance_id) where f_instance_id is not null;
 create index if not exists by_change on documents(container, change_seq);
 create index if not exists by_expiry on documents(expires_at) where expires_at is not null;
@@ -47,11 +48,11 @@ insert or ignore into sequence values(1, 0);
 """
 
 
-def open_database(path: Path) -> sqlite3.Connection:
+def open_database(path: Path, *, busy_timeout_s: float = BUSY_TIMEOUT_S) -> sqlite3.Connection:
     """Return a connection to the file, created with its schema when absent; a crash left in it is rolled back."""
     path.parent.mkdir(parents=True, exist_ok=True)
     db = sqlite3.connect(
-        path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False, cached_statements=CACHED_STATEMENTS
+        path, timeout=busy_timeout_s, isolation_level=None, check_same_thread=False, cached_statements=CACHED_STATEMENTS
     )
     try:
         db.executescript(_PRAGMAS)
