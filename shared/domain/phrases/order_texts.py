@@ -252,3 +252,28 @@ ORDER_TEXTS: Final[dict[str, dict[str, str]]] = {
     },
 }
 """Frame → language → wording."""
+
+STATUS_WORDS: Final[dict[str, dict[str, tuple[str, ...]]]] = {
+    "delivered": {
+        "en": ("delivered", "arrived"), "es": ("entregado", "entregada"), "fr": ("livree?", "distribuee?"), "de": ("zugestellt", "geliefert"),
+        "it": ("consegnat[oa]",), "pt": ("entregue",), "nl": ("bezorgd", "geleverd"),
+    },
+    "shipped": {
+        "en": ("shipped", "dispatched", "on its way"), "es": ("enviad[oa]", "en camino"), "fr": ("expediee?", "en route"),
+        "de": ("versendet", "verschickt", "unterwegs"), "it": ("spedit[oa]", "in viaggio"), "pt": ("enviad[oa]", "a caminho"),
+        "nl": ("verzonden", "onderweg"),
+    },
+    "cancelled": {
+        "en": ("cancell?ed",), "es": ("cancelad[oa]", "anulad[oa]"), "fr": ("annulee?",), "de": ("storniert",), "it": ("annullat[oa]",),
+        "pt": ("cancelad[oa]",), "nl": ("geannuleerd",),
+    },
+    "refunded": {
+        "en": ("refunded", "reimbursed"), "es": ("reembolsad[oa]s?",), "fr": ("remboursee?s?",), "de": ("erstattet", "zuruckerstattet"),
+        "it": ("rimborsat[oai]",), "pt": ("reembolsad[oa]s?",), "nl": ("terugbetaald",),
+    },
+    "returned": {
+        "en": ("returned",), "es": ("devuelt[oa]",), "fr": ("retournee?",), "de": ("zuruckgesendet", "zuruckgeschickt"), "it": ("reso",),
+        "pt": ("devolvid[oa]",), "nl": ("geretourneerd",),
+    },
+}  # fmt: skip
+"""State → language → folded patterns by which a sentence asserts it."""

@@ -14,9 +14,7 @@ _NARROW: Final = "\u202f"
 _NBSP: Final = "\u00a0"
 _SYMBOLS: Final = {"USD": "$", "EUR": "€", "GBP": "£", "JPY": "¥", "INR": "₹"}
 _EN_SYMBOLS: Final = {**_SYMBOLS, "CAD": "CA$", "AUD": "A$", "NZD": "NZ$"}
-_MARKS: Final = {
-    "en": (",", "."), "es": (".", ","), "fr": (_NARROW, ","), "de": (".", ","), "it": (".", ","), "pt": (".", ","), "nl": (".", ","),
-}  # fmt: skip
+_MARKS: Final = {"en": (",", "."), "fr": (_NARROW, ","), **dict.fromkeys(("es", "de", "it", "pt", "nl"), (".", ","))}
 """Language → (group, decimal)."""
 _MIN_GROUPING: Final = {"es": 5, "pt": 5}
 """Digits from which groups are written. Source: CLDR minimumGroupingDigits 2 (es, pt-PT)."""
@@ -34,9 +32,9 @@ def render_money(money: Money, language: str) -> str:
     if base == "en":
         symbol = _EN_SYMBOLS.get(money.currency)
         return f"{sign}{symbol}{number}" if symbol else f"{sign}{number}{_NBSP}{money.currency}"
-    symbol = (
-        _SYMBOLS.get(money.currency, money.currency) if money.currency != "USD" else "US$" if base != "fr" else "USD"
-    )
+    symbol = _SYMBOLS.get(money.currency, money.currency)
+    if money.currency == "USD":
+        symbol = "US$"
     return f"{symbol}{_NBSP}{sign}{number}" if base == "nl" else f"{sign}{number}{_NBSP}{symbol}"
 
 

@@ -1,0 +1,209 @@
+"""The deterministic grounding check: every figure, every promise and every claim against what the turn may rest on.
+
+Compares typed values, matches promises to this turn's actions, weighs words; asks no model, changes nothing, and fails
+closed on anything it cannot place. Source: CO-03, SU-01, SU-05, GO-01, design §5, faults 002, 018, 019.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from agents.supervisor.evidence import Evidence, EvidenceKind, collect_evidence
+from agents.supervisor.lexical import is_polarity_kept, measure, support
+from agents.supervisor.promises import find_promises, is_deed
+from shared.domain.deltas import TurnState
+from shared.domain.drafts import Check, CheckVerdict, Draft, Sentence, SentenceKind
+from shared.domain.ids import SourceRef
+from shared.domain.phrases import STATUS_WORDS, Phrase, canned_texts, canonical_status, phrase
+from shared.domain.policy import TenantPolicy
+from shared.domain.typed_values import TypedValue, extract_values, unsupported
+from shared.domain.typed_values.folding import fold
+from shared.domain.typed_values.numbers import base_language
+
+SUPPORT_FLOOR: Final = 0.5
+"""Least support of a claim by what it cites. Unit: probability. Source: equal costs; see evals/grounding.py."""
+CONTENT_FLOOR: Final = 0.6
+"""Least share of a claim's content words found in what it cites. Unit: 0–1. Source: value ours."""
+POLICY_WORDS_FLOOR: Final = 0.9
+"""Share of a promise's words that the cited policy itself must hold for the promise to be its own. Source: ours."""
+
+_CONTROL: Final = re.compile(
+    r"\b[a-z]+(?:_[a-z]+)+\b|<\/?[a-z|][^>]{0,80}>|\[/?(?:inst|system|tool|assistant|user|handoff)[^\]]{0,40}\]|\{\s*\"|\}\s*\]|```|<\||\|>"
+    r"|\b(?:function_call|tool_call)s?\b|^\s*(?:system|assistant|user)\s*:",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """Everything one draft is judged against."""
+
+    evidence: dict[SourceRef, Evidence]
+    customer_values: tuple[TypedValue, ...]
+    canned: frozenset[str]
+    policy: TenantPolicy
+    language: str
+    allowed: frozenset[str]
+    has_model_support: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Fault:
+    reason: str
+    evidence: tuple[str, ...] = ()
+
+
+def check_grounding(
+    state: TurnState,
+    draft: Draft,
+    policy: TenantPolicy,
+    *,
+    allowed_promises: frozenset[str] = frozenset(),
+    has_model_support: bool = False,
+) -> CheckVerdict:
+    """Return whether every sentence stands on what it cites.
+
+    `allowed_promises` holds ActionType values of this turn's actions and "handoff". `has_model_support` says that the
+    review model itself called the draft grounded: only then may a claim's words be in another language than its
+    source's, where words cannot be compared; its figures and promises are compared all the same.
+    """
+    language = base_language(draft.language)
+    case = _Case(
+        evidence=collect_evidence(state, policy, draft.language),
+        customer_values=_customer_values(state, language, policy),
+        canned=canned_texts(policy.shop_name) | set(filter(None, (policy.greeting, policy.sign_off))),
+        policy=policy,
+        language=language,
+        allowed=allowed_promises,
+        has_model_support=has_model_support,
+    )
+    faults = [fault for sentence in draft.sentences if (fault := _judge(sentence, case)) is not None]
+    reasons = dict.fromkeys(f.reason for f in faults)
+    evidence = tuple(dict.fromkeys(e for f in faults for e in f.evidence))
+    return CheckVerdict(check=Check.GROUNDING, is_passed=not faults, reason="; ".join(reasons), evidence=evidence)
+
+
+def faulty_sentences(
+    state: TurnState, draft: Draft, policy: TenantPolicy, allowed_promises: frozenset[str]
+) -> tuple[int, ...]:
+    """Return the indices of the sentences that fail alone, for a proof or a desk view."""
+    return tuple(
+        i
+        for i, s in enumerate(draft.sentences)
+        if not check_grounding(
+            state, draft.model_copy(update={"sentences": (s,)}), policy, allowed_promises=allowed_promises
+        ).is_passed
+    )
+
+
+def _judge(sentence: Sentence, case: _Case) -> _Fault | None:
+    text = sentence.text.value
+    values = extract_values(text, language=case.language, default_currency=case.policy.currency)
+    visible = _without(text, values)
+    if _CONTROL.search(visible):
+        return _Fault("control marker in the text")
+    if text in case.canned:
+        return _unkept(text, sentence, case, is_canned_handoff=True)
+    if sentence.kind is SentenceKind.CLAIM:
+        return _judge_claim(sentence, values, case)
+    strange = unsupported(values, case.customer_values + tuple(_policy_values(case)))
+    if strange:
+        return _Fault("a sentence that is no claim states a value", tuple(v.canonical for v in strange))
+    return _unkept(text, sentence, case)
+
+
+def _judge_claim(sentence: Sentence, values: tuple[TypedValue, ...], case: _Case) -> _Fault | None:
+    text = sentence.text.value
+    cited = [case.evidence[ref] for ref in sentence.refs if ref in case.evidence]
+    if not cited or len(cited) < len(sentence.refs):
+        return _Fault("a claim cites no source of this turn", tuple(str(r) for r in sentence.refs))
+    wrong = unsupported(values, tuple(v for e in cited for v in e.values))
+    if wrong:
+        return _Fault("a value is not in the cited source", tuple(v.canonical for v in wrong))
+    if any(text in e.frames for e in cited):
+        return None
+    if (fault := _unkept(text, sentence, case)) is not None:
+        return fault
+    return _judge_words(text, cited, case)
+
+
+def _judge_words(text: str, cited: list[Evidence], case: _Case) -> _Fault | None:
+    refs = tuple(str(e.ref) for e in cited)
+    comparable = [e for e in cited if base_language(e.language) == case.language]
+    if not comparable:
+        return None if case.has_model_support else _Fault("claim and source are in different languages", refs)
+    overlaps = [(e, measure(text, e.sentences, case.language)) for e in comparable]
+    best, overlap = max(overlaps, key=lambda pair: support(pair[1]))
+    if support(overlap) < SUPPORT_FLOOR or overlap.content < CONTENT_FLOOR:
+        return _Fault("a claim's words are not in the cited source", refs)
+    if best.kind is EvidenceKind.ORDER and (told := _other_state(text, best, case.language)):
+        return _Fault("an order is said to be in a state it is not in", (told, *refs))
+    if not is_polarity_kept(text, best.sentences, case.language):
+        return _Fault("a claim says the opposite of the cited source", refs)
+    return None
+
+
+def _other_state(text: str, order: Evidence, language: str) -> str:
+    """Return a state the sentence asserts that contradicts the record, or nothing."""
+    state = canonical_status(order.status)
+    folded = fold(text).text
+    for told, words in STATUS_WORDS.items():
+        if told not in COMPATIBLE.get(state, frozenset({state})) and any(
+            re.search(rf"\b{w}\b", folded) for w in words.get(language, ())
+        ):
+            return told
+    return ""
+
+
+COMPATIBLE: Final = {
+    "delivered": frozenset({"delivered", "shipped"}),
+    "out_for_delivery": frozenset({"out_for_delivery", "shipped"}),
+    "return_requested": frozenset({"return_requested", "delivered"}),
+    "returned": frozenset({"returned", "delivered"}),
+    "refunded": frozenset({"refunded", "cancelled", "returned", "delivered"}),
+}
+"""Order state → states that may truthfully be told of it; else only itself. Source: ours."""
+
+
+def _unkept(text: str, sentence: Sentence, case: _Case, *, is_canned_handoff: bool = False) -> _Fault | None:
+    """Return a fault when the sentence promises what neither this turn nor the cited policy does."""
+    if is_canned_handoff:
+        is_handoff = text == phrase(Phrase.HANDOFF, case.language)
+        return (
+            _Fault("a handoff is announced that does not happen")
+            if is_handoff and "handoff" not in case.allowed
+            else None
+        )
+    open_promises = find_promises(text) - case.allowed
+    if not open_promises:
+        return None
+    if sentence.kind is SentenceKind.CLAIM and not is_deed(text) and "handoff" not in open_promises:
+        articles = [
+            case.evidence[r]
+            for r in sentence.refs
+            if r in case.evidence and case.evidence[r].kind is not EvidenceKind.PROFILE
+        ]
+        if any(measure(text, e.sentences, case.language).words >= POLICY_WORDS_FLOOR for e in articles):
+            return None
+    return _Fault("a promise matches no action of this turn", tuple(sorted(open_promises)))
+
+
+def _customer_values(state: TurnState, language: str, policy: TenantPolicy) -> tuple[TypedValue, ...]:
+    said = [
+        state.snapshot.message.value,
+        *(h.text.value for h in state.snapshot.context.history if h.role == "customer"),
+    ]
+    return extract_values("\n".join(said), language=language, default_currency=policy.currency)
+
+
+def _policy_values(case: _Case) -> tuple[TypedValue, ...]:
+    return tuple(v for e in case.evidence.values() if e.kind is EvidenceKind.POLICY for v in e.values)
+
+
+def _without(text: str, values: tuple[TypedValue, ...]) -> str:
+    """Return the text with its links and identifiers blanked, so that their characters are not taken for markers."""
+    chars = list(text)
+    for value in values:
+        if value.kind in ("url", "email", "identifier"):
+            chars[value.start : value.end] = " " * (value.end - value.start)
+    return "".join(chars)

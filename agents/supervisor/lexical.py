@@ -1,0 +1,208 @@
+"""How well a sentence's words are supported by a source: word, phrase and character overlap with their order.
+
+Deterministic and model-free; weighs words, never figures (grounding compares those) and never decides alone.
+Source: SU-01, CO-03; weights fitted by evals/grounding.py on public claim–source pairs.
+"""
+
+import itertools
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass
+from typing import Final
+
+from shared.retrieval.function_words import FUNCTION_WORDS
+from shared.retrieval.tokens import analyse, fold, surface_tokens
+
+WINDOW_SENTENCES: Final = 3
+"""Consecutive source sentences a claim may draw on. Source: ours; claims are one sentence."""
+MAX_TOKENS: Final = 400
+"""Tokens of a window compared; bounds the alignment's cost. Source: ours."""
+NGRAM_CHARS: Final = 5
+"""Length of the character n-grams. Source: ours; sees through inflection and compounds."""
+
+_NEGATIONS: Final = frozenset(
+    [
+        "not",
+        "no",
+        "never",
+        "none",
+        "neither",
+        "nor",
+        "cannot",
+        "without",
+        "nt",
+        "t",
+        "dont",
+        "doesnt",
+        "isnt",
+        "arent",
+        "wont",
+        "cant",
+        "couldnt",
+        "shouldnt",
+        "unable",
+        "excluded",
+        "except",
+        "nicht",
+        "kein",
+        "keine",
+        "keinen",
+        "keiner",
+        "ohne",
+        "nie",
+        "ne",
+        "pas",
+        "sans",
+        "jamais",
+        "aucun",
+        "aucune",
+        "sin",
+        "nunca",
+        "ningun",
+        "ninguna",
+        "non",
+        "senza",
+        "mai",
+        "nessun",
+        "nessuna",
+        "nao",
+        "sem",
+        "nunca",
+        "nenhum",
+        "nenhuma",
+        "niet",
+        "geen",
+        "zonder",
+        "nooit",
+    ]
+)
+_SELF: Final = frozenset(["i", "im", "ive", "id", "ill", "me", "my", "mine", "we", "our", "us", "myself"])
+_YES_NO: Final = frozenset(["yes", "yeah", "yep", "no", "nope", "oui", "non", "si", "ja", "nein", "sim", "nao", "nee"])
+_PREFIX: Final = re.compile(r"^(?:un|non|in|nicht)(?=[a-z]{5})")
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """What a sentence shares with the best window of a source; each 0–1 unless said otherwise."""
+
+    content: float
+    """Content-word stems found in the window."""
+    words: float
+    """All stems found."""
+    order: float
+    """Longest common subsequence of stems."""
+    pairs: float
+    """Adjacent stem pairs found."""
+    characters: float
+    """Character n-grams found."""
+    foreign_self: float
+    """1 when the sentence speaks of itself ("I", "we") and the window does not."""
+    answers_yes_no: float
+    """1 when the sentence opens with a bare yes or no."""
+    is_question: float
+    head: float
+    """Leading stems in a row that are not in the window, 0–1 over ten."""
+    tail: float
+    """Trailing stems in a row that are not in the window, 0–1 over ten."""
+
+
+WEIGHTS: Final = (3.109, 0.155, 3.254, 0.923, 0.119, -0.418, 0.228, -2.219, -2.723, -2.88)
+"""Logistic weights of Overlap's fields. Source: `python -m evals.grounding --fit`."""
+INTERCEPT: Final = -4.597
+"""Logistic intercept. Source: as WEIGHTS."""
+
+
+def split_sentences(text: str) -> tuple[str, ...]:
+    """Return the sentences of a text, list items and headings apart; no character is lost but the breaks."""
+    parts = re.split(r"(?<=[.!?…。！？])[\"')\]]{0,2}\s+(?=\S)|\s*\n+\s*", text)
+    return tuple(p.strip() for p in parts if p and p.strip())
+
+
+def measure(claim: str, source: Sequence[str], language: str) -> Overlap:
+    """Return the overlap with the window of the source's sentences that shares most words with the claim."""
+    stems = analyse(claim, language)[:MAX_TOKENS]
+    window = _best_window(set(stems), source, language)
+    other = analyse(window, language)[:MAX_TOKENS]
+    known = set(other)
+    content = _content_stems(claim, language)
+    pairs = list(itertools.pairwise(stems))
+    known_pairs = set(itertools.pairwise(other))
+    claim_words, window_words = set(surface_tokens(claim)), set(surface_tokens(window))
+    first = next(iter(surface_tokens(claim)), "")
+    return Overlap(
+        content=_share(content, known),
+        words=_share(stems, known),
+        order=_common_subsequence(stems, other) / max(1, len(stems)),
+        pairs=_share(pairs, known_pairs) if pairs else _share(stems, known),
+        characters=_share(_grams(claim), set(_grams(window))),
+        foreign_self=float(bool(claim_words & _SELF) and not window_words & _SELF),
+        answers_yes_no=float(first in _YES_NO),
+        is_question=float("?" in claim),
+        head=min(10, _run_outside(stems, known)) / 10,
+        tail=min(10, _run_outside(stems[::-1], known)) / 10,
+    )
+
+
+def support(overlap: Overlap) -> float:
+    """Return the probability, 0–1, that a reader would call the sentence supported by the source."""
+    total = INTERCEPT + sum(w * x for w, x in zip(WEIGHTS, astuple(overlap), strict=True))
+    return 1 / (1 + math.exp(-total))
+
+
+def is_polarity_kept(claim: str, source: Sequence[str], language: str) -> bool:
+    """Tell whether the claim is negated exactly where its closest source sentence is ("not refundable")."""
+    stems = set(_content_stems(claim, language))
+    closest = max(source, key=lambda s: _share(list(stems), set(analyse(s, language))), default="")
+    return _is_negated(claim, closest) == _is_negated(closest, claim)
+
+
+def _is_negated(text: str, other: str) -> bool:
+    words, others = surface_tokens(text), set(surface_tokens(other))
+    if any(w in _NEGATIONS for w in words):
+        return True
+    return any((bare := _PREFIX.sub("", w)) != w and bare in others for w in words)
+
+
+def _best_window(stems: set[str], source: Sequence[str], language: str) -> str:
+    each = [stems & set(analyse(s, language)) for s in source]
+    best, best_key = "", (-1, 0)
+    for start in range(len(source)):
+        shared: set[str] = set()
+        for width in range(1, min(WINDOW_SENTENCES, len(source) - start) + 1):
+            shared |= each[start + width - 1]
+            if (key := (len(shared), -width)) > best_key:
+                best, best_key = " ".join(source[start : start + width]), key
+    return best
+
+
+def _content_stems(text: str, language: str) -> list[str]:
+    words = [w for w in surface_tokens(text) if w not in FUNCTION_WORDS and len(w) > 1]
+    return [stem for w in words for stem in analyse(w, language)[:1]]
+
+
+def _share(items: Sequence[object], known: set[str] | set[tuple[str, str]]) -> float:
+    return sum(i in known for i in items) / len(items) if items else 0.0
+
+
+def _grams(text: str) -> list[str]:
+    plain = " ".join(surface_tokens(fold(text)))
+    return [plain[i : i + NGRAM_CHARS] for i in range(max(0, len(plain) - NGRAM_CHARS + 1))]
+
+
+def _run_outside(stems: Sequence[str], known: set[str]) -> int:
+    for count, stem in enumerate(stems):
+        if stem in known:
+            return count
+    return len(stems)
+
+
+def _common_subsequence(a: Sequence[str], b: Sequence[str]) -> int:
+    row = [0] * (len(b) + 1)
+    for x in a:
+        diagonal = 0
+        for j, y in enumerate(b, start=1):
+            above = row[j]
+            row[j] = diagonal + 1 if x == y else max(above, row[j - 1])
+            diagonal = above
+    return row[-1]

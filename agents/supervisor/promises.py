@@ -1,0 +1,99 @@
+"""Find what a sentence promises or claims to have done, and whether the turn really does it.
+
+A promise is matched against the actions and the handoff of this turn, or against the very words of the policy that is
+cited; the customer's words never support one. Source: design §5 "Promises", AX-05.
+"""
+
+import re
+from typing import Final
+
+from shared.domain.intents import ActionType
+from shared.domain.typed_values.folding import fold
+
+HANDOFF_PROMISE: Final = "handoff"
+"""What `allowed_promises` holds when a person takes over in this turn; the other members are ActionType values."""
+UNKNOWN_PROMISE: Final = "something"
+"""A commitment whose action could not be told; never allowed by an action, only by the cited policy's own words."""
+
+_CHANGED: Final = r"(?:chang|updat|modif|cambi|actualiz|alter|aktualisier|geander|gewijzig|aangepast|mis a jour)\w*"
+_ADDRESS: Final = r"(?:address|adress|direccion|indirizzo|morada|endereco|adres)"
+_ACTIONS: Final = {
+    ActionType.REFUND: r"refund|reimburs|rembours|erstatt|reembols|rimbors|terugbeta|money back|geld zuruck",
+    ActionType.CANCEL_ORDER: r"cancel|annul|stornier|anular|annuleer",
+    ActionType.CHANGE_ADDRESS: rf"{_CHANGED} .{{0,40}}{_ADDRESS}|{_ADDRESS}.{{0,60}}{_CHANGED}",
+    ActionType.REQUEST_RETURN: r"return label|(?:request|creat|open|start|register)\w* .{0,20}return|retour.{0,20}cree",
+    ActionType.RESEND: r"resend|resent|replacement|reship|ersatz|renvoy|reenvi|sostituzione|vervang",
+    ActionType.CREDIT: r"credit|gutschrift|gutgeschrieb|\bavoir\b|abono|accredit|tegoed",
+}
+"""Action → folded stems by which a sentence names it, all product languages."""
+
+
+def _any(*patterns: str) -> re.Pattern[str]:
+    return re.compile("|".join(patterns))
+
+
+_PARTICIPLE: Final = r"(?!(?:to|a|an|the|no|some|any)\b)\w+(?:ed|en|nt|id|up|un)\b"
+_WE_DID: Final = _any(
+    rf"\b(?:i|we)(?:'ve| have| had)(?: now| just| already| also| gone ahead and){{0,2}} {_PARTICIPLE}",
+    r"\b(?:i|we) (?:just |already )?(?:refunded|cancelled|canceled|issued|processed|updated)\b",
+    r"\b(?:i|we) (?:just |already )?(?:changed|credited|resent|sent|created)\b",
+    r"\b(?:i|we) (?:just |already )?(?:initiated|submitted|arranged|opened|upgraded|applied|removed|added)\b",
+    r"\b(?:he|hemos) \w+(?:ado|ido)\b",
+    r"\b(?:j'ai|nous avons) (?:bien |deja )?\w+(?:e|i|u|is|it)\b",
+    r"\b(?:ich habe|wir haben|habe ich|haben wir)\b.{0,80}\b(?:ge\w+t|\w+iert|\w*erstattet|\w*geandert|veranlasst)\b",
+    r"\b(?:ho|abbiamo) \w+(?:ato|uto|ito|sso)\b",
+    r"\b(?:fiz|fizemos|reembolsei|reembolsamos|cancelei|cancelamos|enviei|alterei)\b",
+    r"\b(?:ik heb|wij hebben|we hebben|heb ik|hebben we)\b.{0,80}\bge\w+(?:d|t|en)\b",
+)
+"""First person, done."""
+_WE_WILL: Final = _any(
+    r"\b(?:i|we)(?:'ll| will| shall|'m going to|'re going to| am going to| are going to)\b",
+    r"\byou(?:'ll| will) (?:receive|get|be)\b",
+    r"\blet me (?!know\b)\w+",
+    r"\b(?:reembolsaremos|enviaremos|devolveremos|haremos|cancelaremos|cambiaremos)\b|\b(?:voy|vamos) a \w+",
+    r"\b(?:je vais|nous allons) \w+|\bnous (?:vous )?\w+erons\b|\bje (?:vous )?\w+erai\b",
+    r"\b(?:ich werde|wir werden|werde ich|werden wir)\b",
+    r"\b(?:provvedero|provvederemo|rimborseremo|invieremo|annulleremo|cambieremo)\b",
+    r"\b(?:vou|vamos|iremos) \w+r\b",
+    r"\b(?:ik zal|ik ga|wij zullen|we zullen|we gaan|wij gaan)\b",
+)
+"""First person or a gift to the customer, future."""
+_IT_WAS_DONE: Final = _any(
+    r"\b(?:has|have) (?:now |just |already )?been (?:refunded|cancelled|canceled|credited)\b",
+    r"\b(?:has|have) (?:now |just |already )?been (?:changed|updated|resent|reimbursed)\b",
+    r"\b(?:has|have) (?:now |just |already )?been (?:processed|issued|approved|waived|upgraded)\b",
+    r"\b(?:is|was) (?:now |just )?(?:refunded|cancelled|canceled|credited|approved)\b",
+)
+"""Passive, done."""
+_SOMEBODY: Final = (
+    r"(?:colleague|agent|human|person|someone|somebody|representative|specialist|team|staff|manager|supervisor)"
+)
+_THIS: Final = r"(?:you|this|conversation|case|request|ticket)"
+_PERSON_WILL: Final = _any(
+    rf"\b{_SOMEBODY}\b.{{0,40}}?\b(?:will|is going to|is taking over|takes over|shall|has been (?:notified|informed))\b",
+    rf"\b(?:transfer|connect|hand|forward|escalat|pass)\w*\b.{{0,40}}\b{_THIS}\b.{{0,40}}\b(?:to|with)\b.{{0,30}}\b{_SOMEBODY}\b",
+    r"\b(?:companer\w|agente|persona|equipo)\b.{0,40}\b(?:se hace cargo|le respondera|contactara|atendera)\b",
+    r"\b(?:collegue|conseiller|personne|equipe)\b.{0,40}\b(?:prend le relais|repondra|contactera|va vous)\b",
+    r"\b(?:kolleg\w+|mitarbeiter\w*|person|team)\b.{0,40}\b(?:ubernimmt|wird|meldet sich|kummert sich)\b",
+    r"\b(?:collega|operatore|persona|team)\b.{0,40}\b(?:prende in carico|rispondera|contattera)\b",
+    r"\b(?:colega|agente|pessoa|equipa|equipe)\b.{0,40}\b(?:assume|vai|respondera|entrara em contacto)\b",
+    r"\b(?:collega|medewerker|iemand|mens)\b.{0,40}\b(?:neemt|zal|antwoordt|gaat)\b",
+)
+"""A person is said to take over or to come back."""
+
+
+def find_promises(text: str) -> frozenset[str]:
+    """Return what the sentence commits to: action types, `handoff`, or `something` when the action is unclear."""
+    folded = fold(text).text
+    promises: set[str] = set()
+    if _PERSON_WILL.search(folded):
+        promises.add(HANDOFF_PROMISE)
+    if _WE_DID.search(folded) or _WE_WILL.search(folded) or _IT_WAS_DONE.search(folded):
+        actions = {action.value for action, stems in _ACTIONS.items() if re.search(stems, folded)}
+        promises |= actions or (set() if promises else {UNKNOWN_PROMISE})
+    return frozenset(promises)
+
+
+def is_deed(text: str) -> bool:
+    """Tell whether the sentence says that something was done by us in this conversation ("I have refunded")."""
+    return _WE_DID.search(fold(text).text) is not None
