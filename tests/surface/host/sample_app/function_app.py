@@ -94,7 +94,7 @@ async def use_client(req: func.HttpRequest, client: df.DurableOrchestrationClien
     body = req.get_json() if req.get_body() else None
     try:
         result = await _call_client(client, verb, instance_id, body, req)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - the SDK raises plain exceptions
         return func.HttpResponse(json.dumps({"error": str(error)}), status_code=409, mimetype="application/json")
     if isinstance(result, func.HttpResponse):
         return result
@@ -191,7 +191,7 @@ def every_action(context: df.DurableOrchestrationContext):
     named = yield context.call_sub_orchestrator("child", {"n": 30}, f"{context.instance_id}-named")
     try:
         yield context.call_sub_orchestrator_with_retry("failing", df.RetryOptions(10, 2), None)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - the SDK raises plain exceptions
         failed = str(error)
     context.set_custom_status({"at": "event"})
     deadline = context.create_timer(context.current_utc_datetime + timedelta(days=14))
@@ -372,6 +372,11 @@ def log_lines(context: df.DurableOrchestrationContext):
     for number in range(context.get_input()["steps"]):
         yield context.call_activity("append_line", {"path": context.get_input()["path"], "line": number})
     return "written"
+
+
+@app.orchestration_trigger(context_name="context")
+def parent_of_waiter(context: df.DurableOrchestrationContext):
+    return (yield context.call_sub_orchestrator("two_events", None, f"{context.instance_id}-child"))
 
 
 # ---- activities ------------------------------------------------------------------------------------------------------
