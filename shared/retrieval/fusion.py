@@ -76,8 +76,8 @@ def fuse(
 ) -> tuple[Hit, ...]:
     """Merge two rankings by weighted reciprocal rank, exact identifier matches first.
 
-    Shapes: each ranking is best-first and at most 3 × top_k long; `ahead` are the ids of exact matches; the result is at
-    most top_k long, best-first, ties by id.
+    Shapes: each ranking is best-first and at most 3 × top_k long; `ahead` are the ids of exact matches; the result is
+    at most top_k long, best-first, ties by id.
     Units: relevance is normalised to 0–1, where 1 means first in both rankings; being ahead does not change it.
     Raises: InvalidRanking if an article id repeats within one ranking.
     Source: S1 "Hybrid search with Reciprocal Rank Fusion" (k = 60, 0.7 / 0.3), KB-06.

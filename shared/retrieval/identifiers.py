@@ -4,6 +4,7 @@ Owns what counts as an identifier and which articles hold it; ranking puts them 
 Source: KB-06, design §4 "Identifiers first".
 """
 
+import itertools
 import re
 from collections.abc import Iterable, Mapping
 from typing import Final
@@ -16,7 +17,7 @@ IDENTIFIER_ATTRIBUTES: Final = frozenset(
 )
 """Attributes whose values are identifiers by their nature. Source: Shopify product fields, schema.org Product."""
 MIN_CODE_CHARS: Final = 4
-"""Shortest code recognised inside a sentence: "a4" and "mp3" are words. Unit: letters and digits. Source: value ours."""
+"""Shortest code recognised inside a sentence: "a4" and "mp3" are words. Unit: letters and digits. Value ours."""
 MIN_DIGITS: Final = 5
 """Shortest bare number recognised inside a sentence; shorter ones are years, sizes, prices. Source: value ours."""
 RARE_AT_LEAST: Final = 3
@@ -37,7 +38,7 @@ def find_identifiers(query: str, declared: Mapping[str, object], index: KeywordI
     """
     tokens = surface_tokens(_MONEY.sub(" ", query))
     candidates = [t for t in tokens if t in declared or (len(tokens) == 1 and _is_compound(t)) or _is_code(t, tokens)]
-    candidates += [f"{a}-{b}" for a, b in zip(tokens, tokens[1:], strict=False) if a.isalpha() and b.isdigit()]
+    candidates += [f"{a}-{b}" for a, b in itertools.pairwise(tokens) if a.isalpha() and b.isdigit()]
     rare = max(RARE_AT_LEAST, min(RARE_AT_MOST, len(index) // 10))
     return tuple(t for t in dict.fromkeys(candidates) if 0 < index.count(t) <= rare)
 

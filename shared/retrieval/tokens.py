@@ -60,7 +60,7 @@ class QueryWord:
 
 
 class _Stemmer(Protocol):
-    def stemWord(self, word: str) -> str: ...  # noqa: N802 - the library's spelling
+    def stemWord(self, word: str) -> str: ...
 
 
 def fold(text: str) -> str:

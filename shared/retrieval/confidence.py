@@ -1,0 +1,118 @@
+"""Retrieval confidence: an absolute estimate that some article answers the question. It is not a rank.
+
+A logistic model of three measurements; coefficients come from `calibration/*.json`, one file an embedding model, fitted
+by `python -m evals.retrieval --calibrate`. 0.5 parts "an article answers this" from "none does".
+Source: design §4 "Confidence is not rank", RT-06, fault 024.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from pydantic import Field
+
+from shared.domain.sources import RetrievalPath
+from shared.domain.wire_model import Wire
+from shared.retrieval.bm25 import KeywordIndex
+from shared.retrieval.tokens import QueryWord, terms_of
+
+CALIBRATION_DIR: Final = Path(__file__).parent / "calibration"
+"""One JSON file of coefficients an embedding model, and `provisional.json` for every other."""
+PROVISIONAL: Final = "provisional"
+"""Name of the conservative table of models nobody has calibrated. Source: design §4."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What one search measured."""
+
+    similarity: float = 0.0
+    """Best raw cosine among the results; 0 where no vector was compared."""
+    coverage: float = 0.0
+    """Largest share of the question's content words one result holds, weighted by how much each word tells apart."""
+    is_exact: bool = False
+    """An article holds an identifier of the question, or its whole title is the question."""
+
+
+class Coefficients(Wire):
+    """One logistic model: log-odds = bias + Σ weight × measurement."""
+
+    bias: float
+    similarity: float = 0.0
+    coverage: float = 0.0
+    exact: float = 0.0
+
+
+class Calibration(Wire):
+    """The table of one embedding model."""
+
+    model: str
+    """Embedding key the table was fitted for."""
+    is_calibrated: bool = True
+    """False for the provisional table: readiness then says `uncalibrated`."""
+    hybrid: Coefficients
+    vector_only: Coefficients
+    keyword_only: Coefficients
+    fitted_on: dict[str, int] = Field(default_factory=dict)
+    """Rows an evaluation set contributed."""
+
+    def confidence(self, path: RetrievalPath, evidence: Evidence) -> float:
+        """Return the probability, 0–1, that some result answers the question."""
+        match path:
+            case RetrievalPath.HYBRID:
+                model = self.hybrid
+            case RetrievalPath.VECTOR_ONLY:
+                model = self.vector_only
+            case RetrievalPath.KEYWORD_ONLY:
+                model = self.keyword_only
+            case RetrievalPath.EMPTY:
+                return 0.0
+        odds = (
+            model.bias
+            + model.similarity * evidence.similarity
+            + model.coverage * evidence.coverage
+            + model.exact * evidence.is_exact
+        )
+        return 1 / (1 + math.exp(-max(-60.0, min(60.0, odds))))
+
+
+@cache
+def load_calibration(embedding_key: str, directory: Path = CALIBRATION_DIR) -> Calibration:
+    """Return the model's table, or the provisional one when nobody has calibrated it."""
+    name = calibration_file(embedding_key)
+    path = directory / name
+    if not path.is_file():
+        path = CALIBRATION_DIR / calibration_file(PROVISIONAL)
+    return Calibration.model_validate_json(path.read_text(encoding="utf-8"))
+
+
+def calibration_file(embedding_key: str) -> str:
+    """Return the file name of a model's table."""
+    return "".join(c if c.isalnum() or c in "-." else "_" for c in embedding_key) + ".json"
+
+
+def coverage(words: Sequence[QueryWord], ids: Sequence[str], index: KeywordIndex) -> float:
+    """Return the largest share of the question's content words that one of the articles holds.
+
+    Units: 0–1, each word weighted by its idf: a word no article has counts most against.
+    """
+    content = [word for word in words if word.is_content]
+    if not content or not ids:
+        return 0.0
+    terms = terms_of(content)
+    column = {term: i for i, term in enumerate(terms)}
+    held = index.holds(ids, terms)
+    weights = np.array([min(max(map(index.idf, form)) for form in word.alternatives) for word in content])
+    has_word = np.stack(
+        [
+            np.any([held[:, [column[term] for term in form]].all(axis=1) for form in word.alternatives], axis=0)
+            for word in content
+        ],
+        axis=1,
+    )
+    shares = has_word @ weights / weights.sum()
+    return float(shares.max())
