@@ -23,7 +23,7 @@ _LETTERS: Final = (
 """Letters, marks and digits beyond ASCII for a character class, without punctuation or pictures. Source: Unicode."""
 _FIRST_UNSPACED: Final = "\u0e00"
 """From this code point on, scripts that set no space between words: Thai, Lao, kana, Han, Hangul. Source: Unicode."""
-_COMMON_ENDINGS: Final = "com|net|org|info|biz|edu|gov|shop|store|online|email|app|dev|example"
+_COMMON_ENDINGS: Final = "com|net|org|info|biz|edu|gov|example"
 """Last labels no sentence holds by chance, for addresses with spaces in them. Source: registries' most used."""
 _COUNTRY_ENDINGS: Final = "de|fr|uk|nl|es|pt|br|jp|ca|au|ch|se|dk|pl|cz|ru|ua|gr|ie|nz|mx|ar|eu|io|cn|kr"
 """Country endings that are not common words of a European language, for the same."""

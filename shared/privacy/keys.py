@@ -1,8 +1,9 @@
 """Data keys and what is done with them: encrypt a value, name it by a keyed hash, compare in constant time.
 
 Each tenant and each customer has one data key, kept only wrapped by the master key. A customer's values are readable as
-long as that one row exists, so deleting it shreds every copy of them once the row's own backups have run out. Key material never enters
-an error or a representation. Source: design §6 row `vault_keys`, "Append-only and erasure agree by destroying the key".
+long as that one row exists, so deleting it shreds every copy of them once the row's own backups have run out. Key
+material never enters an error or a representation.
+Source: design §6 row `vault_keys`, "Append-only and erasure agree by destroying the customer's key".
 """
 
 import base64

@@ -69,20 +69,15 @@ def restore(text: MaskedText, mappings: Iterable[TokenMapping], *, language: str
     Source: PV-01, fault 044.
     """
     by_id = {_hex(mapping.token): mapping for mapping in mappings}
-    parts: list[str] = []
-    kept, floor = [], 0
-    for anchor in _ANCHOR.finditer(text.value):
-        if anchor.start() < floor:
-            continue
-        find = _read(text.value, anchor, by_id)
-        if find is None:
-            continue
-        kept.append(text.value[floor : anchor.start()])
-        parts += [kept[-1], find.mapping.value if find.mapping else missing_phrase(find.kind, language)]
-        floor = find.end
-    kept.append(text.value[floor:])
-    _refuse_remains(kept, by_id)
-    return "".join([*parts, kept[-1]])
+    parts, floor = [], 0
+    for whole in _TOKEN.finditer(text.value):
+        mapping = by_id.get(_hex(whole.group()))
+        if mapping is None and any(_is_near(whole.group(), token_id) for token_id in by_id):
+            raise RestoreError("a token differs from one of this conversation in a few digits")
+        value = mapping.value if mapping else missing_phrase(_kind(whole.group()), language)
+        parts += [_restore_altered(text.value[floor : whole.start()], by_id, language), value]
+        floor = whole.end()
+    return "".join([*parts, _restore_altered(text.value[floor:], by_id, language)])
 
 
 def restore_stored(text: MaskedText, mappings: Iterable[TokenMapping], *, language: str = "en") -> str:
@@ -121,6 +116,21 @@ class _Find:
     end: int
     kind: ContactKind
     mapping: TokenMapping | None
+
+
+def _restore_altered(text: str, by_id: Mapping[str, TokenMapping], language: str) -> str:
+    """Restore what stands between whole tokens. Raises: RestoreError."""
+    parts: list[str] = []
+    kept, floor = [], 0
+    for anchor in _ANCHOR.finditer(text):
+        find = _read(text, anchor, by_id) if anchor.start() >= floor else None
+        if find is not None:
+            kept.append(text[floor : anchor.start()])
+            parts += [kept[-1], find.mapping.value if find.mapping else missing_phrase(find.kind, language)]
+            floor = find.end
+    kept.append(text[floor:])
+    _refuse_remains(kept, by_id)
+    return "".join([*parts, kept[-1]])
 
 
 def _read(text: str, anchor: re.Match[str], by_id: Mapping[str, TokenMapping]) -> _Find | None:
@@ -177,6 +187,15 @@ def _refuse_remains(kept: list[str], by_id: Mapping[str, TokenMapping]) -> None:
             raise RestoreError("a piece of a token is left over")
 
 
+def _is_near(token: str, token_id: str) -> bool:
+    """Tell whether a whole token shares its first or last block with an id: rather a slip than a stranger."""
+    read = _hex(token)
+    return (
+        read[:ALTERED_HEX_CHARS] == token_id[:ALTERED_HEX_CHARS]
+        or read[-_TAIL_HEX_CHARS:] == token_id[-_TAIL_HEX_CHARS:]
+    )
+
+
 def _hex(token: str) -> str:
     """Return the hex digits of a token's id."""
     return token.partition(":")[2].strip("]").replace("-", "").lower()
@@ -196,15 +215,17 @@ _JOINTS: Final = frozenset("-\u2010\u2011\u2012\u2013\u2014_ \u00a0\n\u200b\u00a
 _TOKEN: Final = re.compile(TOKEN_PATTERN)
 _KIND: Final = r"(?:e-?mail|phone)\s{0,2}[:=_\-]"
 _ANCHOR: Final = re.compile(
-    rf"(?:(?P<open>\\?[\[({{<\u3010]{{1,2}}\s{{0,2}}(?=e-?mail|phone))?(?P<kind>{_KIND}(?(open)\s{{0,2}}))|(?<![0-9A-Za-z]))"
+    rf"(?:(?P<open>\\?[\[({{<\u3010]\s{{0,2}}(?=e-?mail|phone))?(?P<kind>{_KIND}(?(open)\s{{0,2}}))|(?<![0-9A-Za-z]))"
     rf"(?P<hex>[0-9a-f]{{{ALTERED_HEX_CHARS}}})",
     re.IGNORECASE,
 )
-_CLOSING: Final = re.compile(r"\s{0,2}(?:\.{3}|\u2026)?\\?[\])}>\u3011]{1,2}")
+_CLOSING: Final = re.compile(r"\s{0,2}(?:\.{3}|\u2026)?\\?[\])}>\u3011]")
 _GOES_ON: Final = re.compile(r"[-_\u2010-\u2014]?[0-9a-z]", re.IGNORECASE)
 _REMAINS: Final = re.compile(
-    rf"[\[({{<\u3010]\s{{0,2}}{_KIND}\s{{0,2}}(?=[0-9]{{0,12}}[a-f])[0-9a-f]{{3,}}(?![g-z])", re.IGNORECASE
+    rf"[\[({{<\u3010]\s{{0,2}}{_KIND}\s{{0,2}}(?=[0-9]{{0,8}}[a-f])(?=[a-f]{{0,8}}[0-9])[0-9a-f]{{4,}}(?![0-9a-z@.])",
+    re.IGNORECASE,
 )
+"""The bracketed beginning of a token: its id holds a letter and a digit, which a word or a number would not."""
 _GONE: Final[dict[str, tuple[str, str]]] = {
     "en": ("the e-mail address you gave us", "the phone number you gave us"),
     "de": ("die von Ihnen angegebene E-Mail-Adresse", "die von Ihnen angegebene Telefonnummer"),

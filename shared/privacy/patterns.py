@@ -22,7 +22,8 @@ UUID: Final = r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
 """Pattern of a UUID: never a place to look for numbers (fault 040)."""
 _BLANK: Final = "\x00"
 """Stands for each character of what must not be searched again; it is neither letter, digit nor space."""
-_UUID: Final = re.compile(rf"(?<![0-9A-Za-z]){UUID}(?![0-9A-Za-z])")
+_UUID: Final = re.compile(rf"\[(?:email|phone):{UUID}\]|(?<![0-9A-Za-z]){UUID}(?![0-9A-Za-z])")
+"""A token with its brackets, whose word must not read as a cue, or any other UUID."""
 _HINT: Final = re.compile(r"[@\uff20]|\d(?:\D{0,4}\d){6}|[\[({< ](?:at|arroba)[\])}> ]", re.IGNORECASE)
 """What every text with a contact in it holds; most messages end here."""
 

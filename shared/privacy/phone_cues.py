@@ -71,13 +71,17 @@ _WORD: Final = re.compile(
     rf"|(?P<phone2>{_UNSPACED_PHONE})|(?P<other2>{_UNSPACED_OTHER})|(?P<hash>\#(?=\s?\Z))"
 )
 """Matched against lower-cased text: without the case flag the alternatives are told apart by their first letter."""
-_BREAK: Final = re.compile(r"[!?;]|\.(?=\s)|(?<!:)\n")
+_BREAK: Final = re.compile(
+    r"[!?;]|(?<!no)(?<!nr)(?<!num)(?<!nº)(?<!ref)(?<!inv)(?<!tel)(?<!tél)(?<!тел)(?<!mob)(?<!ph)\.(?=\s)|(?<!:)\n"
+)
+"""The end of a sentence or line; an abbreviation's point is none, and a label may stand on the line above."""
 _FILLER: Final = re.compile(
     r"(?:[\s:#.,=\-]|number|numbers|no|nr|num|n°|nº|id|ids|code|is|was|are|my|the|nummer|num[ée]ro|n[úu]mero|numero|номер|est|ist|es|番号|号|は|번호)*",
     re.IGNORECASE,
 )
 _CONNECTOR: Final = re.compile(r"(?:[\s,&/#]|and|or|und|oder|et|ou|y|o|e|en|of)*", re.IGNORECASE)
-_DIGITS: Final = re.compile(r"\d[\d \-./]*")
+_DIGITS: Final = re.compile(r"[\d\x00][\d\x00 \-./]*")
+"""A number, or the blank that stands for an address, a token or a UUID."""
 _SPENDING_DIGITS: Final = 3
 """A number of at least this many digits uses up the cue before it."""
 _AFTER: Final = re.compile(
@@ -104,7 +108,7 @@ def _read(word: re.Match[str], between: str) -> Cue:
     """Return the cue of the nearest word, unless a number between has used it up."""
     spent = None
     for digits in _DIGITS.finditer(between):
-        if sum(char.isdigit() for char in digits.group()) >= _SPENDING_DIGITS:
+        if sum(char.isdigit() or char == "\x00" for char in digits.group()) >= _SPENDING_DIGITS:
             spent = digits
     if spent is not None and _CONNECTOR.fullmatch(between, spent.end()) is None:
         return Cue.NONE

@@ -41,7 +41,7 @@ LINK_CHARS: Final = 200
 """How far before a number a link may have begun, characters. Ours."""
 
 _RUN: Final = re.compile(r"(?:\+ ?\(?|\(\+?)?\d+(?:[ ().\-/\t_~\u00b7\u2022]{1,4}\d+)*")
-_UNIT: Final = re.compile(r"[^\s/]+")
+_UNIT: Final = re.compile(r"\(?[^\s/(]+")
 _EXTENSION: Final = re.compile(
     r"\s{0,2},?\s{0,2}(?:(?P<word>extension|extn|ext|poste|durchwahl|anexo|interno|доб|内線|内线|分机)\.?:?\s{0,2}(?=\d)"
     r"|(?:x|#)\s?(?=\d\d))(?P<digits>\d{1,6})(?!\w)",
