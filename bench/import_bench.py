@@ -1,0 +1,65 @@
+"""How long `import function_app` takes against the imports it cannot avoid: a cold start's share that is ours.
+
+Each figure is the median of fresh interpreters, the two kinds taken in turns so that a busy machine hits both alike.
+Source: design §10 ("≤ 1.25 ×; heavy SDKs load on first use").
+"""
+
+import json
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+from bench.figures import Figure, Table
+
+ROOT: Final = Path(__file__).parents[1]
+UNAVOIDABLE: Final = ("azure.functions", "azure.durable_functions", "pydantic")
+"""What every Functions app of ours needs before its first line: triggers, orchestrations, wire models."""
+BUDGET: Final = 1.25
+"""Most that `function_app` may cost, as a multiple of the unavoidable imports. Source: design §10."""
+RUNS: Final = 9
+"""Interpreters of each kind. Source: value ours; the median of nine ignores four bad ones."""
+
+_PROBE: Final = """
+import json, sys, time
+began = time.perf_counter()
+for name in sys.argv[1].split(","):
+    __import__(name)
+took_ms = (time.perf_counter() - began) * 1000
+tops = sorted({name.partition(".")[0] for name in sys.modules if not name.startswith("_")})
+print(json.dumps({"took_ms": took_ms, "modules": len(sys.modules), "tops": tops}))
+"""
+
+
+def table(runs: int = RUNS) -> Table:
+    """Return the import times and their ratio."""
+    _probe(UNAVOIDABLE), _probe(("function_app",))  # warm the file cache and the byte code
+    base, ours = [], []
+    for _ in range(runs):
+        base.append(_probe(UNAVOIDABLE))
+        ours.append(_probe(("function_app",)))
+    base_ms, ours_ms = (statistics.median(float(str(p["took_ms"])) for p in probes) for probes in (base, ours))
+    more = sorted(set(_tops(ours[0])) - set(_tops(base[0])) - set(sys.stdlib_module_names))
+    return Table(
+        "import",
+        (
+            Figure("unavoidable imports", base_ms, "ms"),
+            Figure("function_app", ours_ms, "ms"),
+            Figure("function_app / unavoidable", ours_ms / base_ms, "×", budget=BUDGET),
+        ),
+        note="loaded beyond them: " + ", ".join(more),
+    )
+
+
+def _probe(names: tuple[str, ...]) -> dict[str, object]:
+    done = subprocess.run(
+        [sys.executable, "-c", _PROBE, ",".join(names)], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    result: dict[str, object] = json.loads(done.stdout.splitlines()[-1])
+    return result
+
+
+def _tops(probe: dict[str, object]) -> list[str]:
+    tops = probe["tops"]
+    return [str(name) for name in tops] if isinstance(tops, list) else []
