@@ -235,6 +235,7 @@ def _is_on_disk(text: str, folder: Path) -> bool:
         (T1, Query(None, where=(Where("kind", "=", "handoff"),), reason="r"), "by_owner", 3),
         (ANA, Query(None, where=(Where("kind", "=", "ticket"),), reason="r"), "by_owner", 4),
         (SWEEP, Query(None, where=(Where("kind", "=", "turn"), Where("status", "=", "accepted"))), "by_sweep", 3),
+        (SWEEP, Query(None, where=(Where("status", "=", "open"),)), "by_state", 2),
         (SWEEP, Query(None, where=(Where("instance_id", "=", "t-1"),)), "by_instance", 2),
     ],
     ids=str,

@@ -153,7 +153,7 @@ def _index(scope: Scope, query: Query) -> str:
         if "instance_id" in pinned:
             return "by_instance"
         if isinstance(scope, PlatformScope):
-            return "by_sweep" if "kind" in listed else "by_id"
+            return "by_sweep" if "kind" in listed else "by_state" if "status" in listed else "by_id"
         return "by_owner"
     if "id" in listed:
         return "by_id"

@@ -38,6 +38,7 @@ create unique index if not exists by_id on documents(container, partition, id);
 create index if not exists by_kind on documents(container, partition, f_kind, id) where f_kind is not null;
 create index if not exists by_status on documents(container, partition, f_status, id) where f_status is not null;
 create index if not exists by_sweep on documents(container, f_kind, f_status) where f_kind is not null;
+create index if not exists by_state on documents(container, f_status) where f_status is not null;
 create index if not exists by_seq on documents(container, partition, f_seq, f_kind);
 create index if not exists by_owner on documents(container, tenant_id, f_kind, customer_id);
 create index if not exists by_instance on documents(container, f_instance_id) where f_instance_id is not null;

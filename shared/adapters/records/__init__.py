@@ -1,0 +1,1 @@
+"""Records over the document port, the same on every database."""

@@ -1,0 +1,90 @@
+"""The merchant: who they are, which tier they bought, whether they are served; and each version of their policy.
+
+The knowledge version is not here: it lives with the articles, so that both move in one batch.
+Source: design §6 row `tenants`, fault 038 (change log with who, when, diff).
+"""
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Final, Self
+
+from pydantic import Field, model_validator
+
+from shared.domain.errors import SchemaError
+from shared.domain.human_triggers import HumanTrigger
+from shared.domain.ids import ID_PATTERN, TenantId
+from shared.domain.policy import TenantPolicy
+from shared.domain.wire_model import Wire
+
+OPERATOR_TENANT: Final = TenantId("-")
+"""The tenant that owns what belongs to the operator; no merchant can have this id."""
+ALWAYS_ON: Final = frozenset({HumanTrigger.SAFETY, HumanTrigger.EXPLICIT_WISH})
+"""Triggers no tenant may switch off. Source: TenantPolicy.disabled_triggers."""
+
+
+class Tier(StrEnum):
+    """What the merchant bought; decides which memory layers exist (ME-01…04)."""
+
+    STARTER = "starter"
+    PROFESSIONAL = "professional"
+    ENTERPRISE = "enterprise"
+
+
+class TenantStatus(StrEnum):
+    """Whether the merchant is served."""
+
+    ACTIVE = "active"
+    SUSPENDED = "suspended"
+
+
+class Tenant(Wire):
+    """One merchant's settings document."""
+
+    id: str = "tenant"
+    kind: str = "tenant"
+    tenant_id: TenantId = Field(pattern=ID_PATTERN)
+    name: str = Field(min_length=1, max_length=200)
+    tier: Tier = Tier.STARTER
+    status: TenantStatus = TenantStatus.ACTIVE
+    sealed_identity_secret: str = Field(default="", repr=False)
+    """Ciphertext of the secret that signs customer identity tokens (GW-03); empty when none was made."""
+    created_at: datetime
+    updated_at: datetime
+
+    @model_validator(mode="after")
+    def _is_a_merchant(self) -> Self:
+        if self.tenant_id == OPERATOR_TENANT:
+            raise ValueError("this tenant id belongs to the operator")
+        return self
+
+
+class PolicyVersion(Wire):
+    """One saved policy and the change-log line that goes with it."""
+
+    id: str
+    """`policy` for the one in force, `policy@{version}` in the history."""
+    kind: str
+    """`policy` or `policy_version`."""
+    tenant_id: TenantId
+    version: int = Field(ge=1)
+    policy: TenantPolicy
+    author: str = Field(min_length=1, max_length=200)
+    """Key id or person who saved it."""
+    saved_at: datetime
+    changed: tuple[str, ...] = ()
+    """Names of the settings that differ from the version before."""
+
+
+def changed_settings(before: TenantPolicy, after: TenantPolicy) -> tuple[str, ...]:
+    """Return the names of the settings that differ, the version itself left out."""
+    names = (name for name in TenantPolicy.model_fields if name != "version")
+    return tuple(name for name in names if getattr(before, name) != getattr(after, name))
+
+
+def check_policy(policy: TenantPolicy) -> None:
+    """Refuse a policy that contradicts itself. Raises: SchemaError naming the setting."""
+    forbidden = ALWAYS_ON & set(policy.disabled_triggers)
+    if forbidden:
+        raise SchemaError(f"disabled_triggers may not hold {sorted(t.value for t in forbidden)}")
+    if policy.default_language not in policy.languages:
+        raise SchemaError("default_language must be one of languages")
