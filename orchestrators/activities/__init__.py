@@ -1,0 +1,1 @@
+"""Activities: decode, pick ports, call one agent or mechanism, encode."""

@@ -13,16 +13,15 @@ from agents.escalation_detector import detect_escalation
 from agents.intake_classifier import classify_message
 from agents.knowledge_retriever import retrieve_articles
 from agents.response_composer import compose_reply
-from agents.supervisor import approve_reply, authorise_note, review_draft
+from agents.supervisor import approval_scope, approve_reply, grant_action, review_draft
 from orchestrators.activities.ladder import climb
-from orchestrators.activities.turn import turn_scope
 from shared.container import Services
 from shared.domain.agents import AgentName
 from shared.domain.deltas import Account, TurnState
 from shared.domain.errors import SchemaError, Unavailable
 from shared.domain.grants import SignedGrant
 from shared.domain.ids import CustomerId, TenantId, digest
-from shared.domain.intents import CustomerIntent
+from shared.domain.intents import ActionType, CustomerIntent
 from shared.domain.sources import Profile
 from shared.domain.turns import StepTimes, TurnInput
 from shared.ports.documents import CustomerScope, TenantScope
@@ -43,9 +42,7 @@ async def run_classifier(payload: Json, services: Services) -> Outcome:
     state = _state(payload)
 
     async def attempt(*, is_reduced: bool) -> Json:
-        return encode(
-            await classify_message(state.snapshot, base_version=state.version, model=services.classifier)
-        )
+        return encode(await classify_message(state.snapshot, base_version=state.version, model=services.classifier))
 
     return await climb(AgentName.INTAKE_CLASSIFIER, attempt, sleep=asyncio.sleep)
 
@@ -143,7 +140,7 @@ async def run_review(payload: Json, services: Services) -> Outcome:
         )
         approved = None
         if state.draft is not None and delta.review.is_approved:
-            scope = turn_scope(snapshot.tenant_id, snapshot.conversation_id, snapshot.seq)
+            scope = approval_scope(snapshot.tenant_id, snapshot.conversation_id, snapshot.seq)
             approved = encode(approve_reply(state.draft, delta.review, scope=scope, mint=services.mint()))
         return {"delta": encode(delta), "approved": approved}
 
@@ -161,9 +158,10 @@ async def run_authorise(payload: Json, services: Services) -> Outcome:
         if settled.value != "done":
             raise Unavailable(f"turn {snapshot.message_id!r} cannot commit: {settled.value}")
         policy = await services.tenants.policy(scope)
-        signed = authorise_note(
-            tenant=snapshot.tenant_id,
-            account=_customer(state),
+        signed = grant_action(
+            tenant_id=snapshot.tenant_id,
+            account_id=_customer(state),
+            action_type=ActionType.CRM_NOTE,
             action_id=note_action_id(state),
             policy=policy,
             mint=services.mint(),

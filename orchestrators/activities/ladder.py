@@ -70,4 +70,3 @@ async def _try(
         frame = traceback.extract_tb(error.__traceback__)[-1]
         _log.error("agent %s: %s at %s:%s", agent.value, type(error).__name__, frame.name, frame.lineno)
         return None, (Failure(error_class=ErrorClass.INTEGRATION, message=type(error).__name__), False, 0.0)
-

@@ -6,6 +6,7 @@ Source: design §3 steps 1, 5, 6; faults 001, 004, 005, 009, 012.
 from datetime import timedelta
 from typing import Final
 
+from agents.supervisor import approval_scope
 from orchestrators.activities.replies import approved_result, canned_result, handoff_result, shown_sources
 from shared.adapters.records.tickets import Settled
 from shared.authority.verify import verify_approval
@@ -29,11 +30,6 @@ MESSAGE_CHARS: Final = 8_000
 """Most characters of all unanswered messages together, newest kept. Value ours."""
 
 
-def turn_scope(tenant: str, conversation: str, seq: int) -> str:
-    """Return the scope an approval is sealed for."""
-    return f"{tenant}|{conversation}|{seq}"
-
-
 async def open_turn(turn: TurnInput, services: Services) -> OpenedTurn:
     """Return a snapshot of the ticket, or none when the turn is settled: answered, superseded, or a person's.
 
@@ -55,7 +51,9 @@ async def open_turn(turn: TurnInput, services: Services) -> OpenedTurn:
         tenant_id=turn.tenant_id,
         message=MaskedText(text[-MESSAGE_CHARS:]),
         context=Context(history=_window(recent, {p.seq for p in pending} | {row.seq})),
-        metadata=Metadata(language=row.language or ticket.language, timestamp=row.accepted_at, channel=Channel(row.channel)),
+        metadata=Metadata(
+            language=row.language or ticket.language, timestamp=row.accepted_at, channel=Channel(row.channel)
+        ),
         message_id=turn.message_id,
         instance_id=row.instance_id,
         trace_id=TraceId(row.trace_id),
@@ -80,7 +78,7 @@ async def deliver_reply(request: DeliverInput, services: Services) -> Settlement
     scope = TenantScope(turn.tenant_id)
     policy = await services.tenants.policy(scope)
     if request.approved is not None:
-        expected = turn_scope(turn.tenant_id, turn.conversation_id, state.snapshot.seq)
+        expected = approval_scope(turn.tenant_id, turn.conversation_id, state.snapshot.seq)
         verify_approval(request.approved, scope=expected, keys=services.seal_keys)
         stale = await services.articles.stale_refs(scope, request.approved.draft.refs)
         if stale:
@@ -193,5 +191,3 @@ def _window(rows: tuple[TurnRow | PersonRow, ...], pending: set[int]) -> tuple[H
 
 def _cut(text: MaskedText) -> MaskedText:
     return MaskedText(text.value[:WINDOW_LINE_CHARS])
-
-

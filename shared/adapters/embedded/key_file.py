@@ -15,6 +15,8 @@ from typing import Final
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from shared.domain.errors import AuthorityError
 
@@ -40,6 +42,11 @@ class KeyFile:
 
     def __repr__(self) -> str:
         return f"KeyFile({self._name})"
+
+    def derive(self, purpose: str) -> bytes:
+        """Return 32 bytes for one purpose, the same for as long as the file is (HKDF-SHA-256, RFC 5869)."""
+        kdf = HKDF(algorithm=SHA256(), length=MASTER_KEY_BYTES, salt=None, info=f"vouch:{purpose}".encode())
+        return kdf.derive(self._key)
 
     async def wrap(self, key: bytes, *, bound_to: str) -> str:
         """Return the data key encrypted, as `{master key name}.{base64}`."""

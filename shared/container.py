@@ -1,0 +1,164 @@
+"""The one place where ports get their adapters: built once a process, on first use, from the settings.
+
+Tests and the embedded host may put their own in place with `use`; nothing else knows which adapter is behind a port.
+Source: design §2, conventions "Ports are keyword-only arguments".
+"""
+
+import hashlib
+from dataclasses import dataclass
+from threading import Lock
+from typing import Final
+
+from shared.adapters.embedded.escalation_model import EmbeddedEscalationModel
+from shared.adapters.embedded.extractive_composer import ExtractiveComposer
+from shared.adapters.embedded.intent_classifier import EmbeddedIntentClassifier
+from shared.adapters.embedded.key_file import KeyFile
+from shared.adapters.embedded.log_pager import LogPager
+from shared.adapters.embedded.onnx_embedder import OnnxEmbedder, find_minilm
+from shared.adapters.embedded.rule_reviewer import RuleReviewer
+from shared.adapters.embedded.safety_screen import EmbeddedSafetyScreen
+from shared.adapters.embedded.sqlite_documents import SqliteDocuments
+from shared.adapters.embedded.system import RandomIds, SystemClock
+from shared.adapters.records.actions import ActionRecords
+from shared.adapters.records.articles import ArticleRecords
+from shared.adapters.records.cases import CaseRecords
+from shared.adapters.records.crm import CrmRecords
+from shared.adapters.records.dead_letters import DeadLetterRecords
+from shared.adapters.records.history import HistoryRecords
+from shared.adapters.records.keys import KeyRecords
+from shared.adapters.records.ledger import AnalyticsRecords, LedgerRecords
+from shared.adapters.records.masks import DataKeyRecords, MaskRecords
+from shared.adapters.records.secret_box import KeyRingBox
+from shared.adapters.records.shop import ShopRecords
+from shared.adapters.records.tenants import TenantRecords
+from shared.adapters.records.tickets import TicketRecords
+from shared.authority.mint import SealMint
+from shared.authority.seal import KeyRing, SealKey
+from shared.domain.ids import TenantId
+from shared.ports.clock import Clock, IdSource
+from shared.ports.documents import Documents, TenantScope
+from shared.ports.integrations import CrmWriter
+from shared.ports.models import ComposerModel, Embedder, EscalationModel, IntentClassifier, ReviewModel, SafetyScreen
+from shared.ports.pager import Pager
+from shared.ports.readers import AccountReader, ArticleSearch, TicketHistoryReader
+from shared.ports.writers import ActionClaims, AnalyticsWriter, LedgerWriter
+from shared.privacy.keys import KeyRing as DataKeys
+from shared.privacy.vault import Vault
+from shared.retrieval.ladder import HybridSearch
+from shared.settings import Settings, from_environment
+from shared.signals import TurnSignals
+
+PURGE_LIMIT: Final = 5_000
+"""Most expired rows one purge removes, so that it never holds the store for long. Value ours."""
+
+
+@dataclass(slots=True)
+class Services:
+    """Every port of this process with the adapter behind it."""
+
+    settings: Settings
+    clock: Clock
+    ids: IdSource
+    documents: Documents
+    data_keys: DataKeys
+    seal_keys: KeyRing
+    tenants: TenantRecords
+    keys: KeyRecords
+    articles: ArticleRecords
+    tickets: TicketRecords
+    history: TicketHistoryReader
+    cases: CaseRecords
+    accounts: AccountReader
+    actions: ActionClaims
+    crm: CrmWriter
+    ledger: LedgerWriter
+    analytics: AnalyticsWriter
+    dead_letters: DeadLetterRecords
+    vault: Vault
+    search: ArticleSearch
+    embedder: Embedder
+    classifier: IntentClassifier
+    escalation_model: EscalationModel
+    screen: SafetyScreen
+    composer: ComposerModel
+    reviewer: ReviewModel
+    pager: Pager
+    signals: TurnSignals
+
+    def mint(self) -> SealMint:
+        """Return the supervisor's mint; only its activity asks for it."""
+        return SealMint(keys=self.seal_keys, clock=self.clock, ids=self.ids)
+
+    async def body_hmac(self, tenant: TenantId, body: bytes) -> str:
+        """Return the tenant's keyed hash of a request body, to tell a repeated send from a reused id (GW-04)."""
+        key = await self.data_keys.key_for(TenantScope(tenant))
+        return key.value_id("body", hashlib.sha256(body).hexdigest())
+
+    async def purge_expired(self) -> int:
+        """Remove expired rows where the store does not do it by itself; return how many."""
+        if isinstance(self.documents, SqliteDocuments):
+            return await self.documents.purge_expired(self.clock.now(), PURGE_LIMIT)
+        return 0
+
+
+def build(settings: Settings) -> Services:
+    """Return the embedded services: one SQLite file, offline models, a key file; nothing touches the network."""
+    clock, ids = SystemClock(), RandomIds()
+    settings.data_dir.mkdir(parents=True, exist_ok=True)
+    documents = SqliteDocuments(settings.data_dir / "vouch.db", clock=clock)
+    key_file = KeyFile(settings.data_dir / "master.key")
+    data_keys = DataKeys(rows=DataKeyRecords(documents), wrapper=key_file, clock=clock, ids=ids)
+    embedder = OnnxEmbedder(find_minilm())
+    articles = ArticleRecords(documents, clock=clock)
+    tickets = TicketRecords(documents, clock)
+    return Services(
+        settings=settings,
+        clock=clock,
+        ids=ids,
+        documents=documents,
+        data_keys=data_keys,
+        seal_keys=KeyRing((SealKey("local", key_file.derive("seal")),)),
+        tenants=TenantRecords(documents, secrets=KeyRingBox(data_keys), clock=clock, ids=ids),
+        keys=KeyRecords(documents, clock=clock, ids=ids),
+        articles=articles,
+        tickets=tickets,
+        history=HistoryRecords(tickets, clock),
+        cases=CaseRecords(documents, clock),
+        accounts=ShopRecords(documents),
+        actions=ActionRecords(documents),
+        crm=CrmRecords(documents, clock),
+        ledger=LedgerRecords(documents),
+        analytics=AnalyticsRecords(documents),
+        dead_letters=DeadLetterRecords(documents),
+        vault=Vault(rows=MaskRecords(documents), keys=data_keys, clock=clock, ids=ids),
+        search=HybridSearch(articles, embedder, clock=clock),
+        embedder=embedder,
+        classifier=EmbeddedIntentClassifier(embedder),
+        escalation_model=EmbeddedEscalationModel(embedder),
+        screen=EmbeddedSafetyScreen(embedder),
+        composer=ExtractiveComposer(embedder=embedder),
+        reviewer=RuleReviewer(embedder),
+        pager=LogPager(),
+        signals=TurnSignals(),
+    )
+
+
+_lock = Lock()
+_current: Services | None = None
+
+
+def services() -> Services:
+    """Return this process's services, building them on first use."""
+    global _current
+    if _current is None:
+        with _lock:
+            if _current is None:
+                _current = build(from_environment())
+    return _current
+
+
+def use(replacement: Services | None) -> None:
+    """Put services in place (embedded host, tests), or None to build anew on the next use."""
+    global _current
+    with _lock:
+        _current = replacement
