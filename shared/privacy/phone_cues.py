@@ -99,9 +99,19 @@ def cue_around(text: str, start: int, end: int) -> Cue:
     if after is not None:
         return Cue.OTHER_NEAR if after["other"] else Cue.PHONE
     before = text[max(0, start - LOOK_BACK_CHARS) : start].lower()
-    sentence = before[max((end.end() for end in _BREAK.finditer(before)), default=0) :]
-    words = list(_WORD.finditer(sentence))
-    return _read(words[-1], sentence[words[-1].end() :]) if words else Cue.NONE
+    begin = max((end.end() for end in _BREAK.finditer(before)), default=0)
+    words = list(_WORD.finditer(before, begin))
+    if words:
+        return _read(words[-1], before[words[-1].end() :])
+    return _of_sentence_before(before, begin) if _FILLER.fullmatch(before, begin) else Cue.NONE
+
+
+def _of_sentence_before(before: str, begin: int) -> Cue:
+    """Read `Where is my order? 4152864371`: a number that opens its sentence may answer to the one before."""
+    words = list(_WORD.finditer(before, 0, begin))
+    if not words or _DIGITS.search(before, words[-1].end()):
+        return Cue.NONE
+    return _read(words[-1], before[words[-1].end() :])
 
 
 def _read(word: re.Match[str], between: str) -> Cue:

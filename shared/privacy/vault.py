@@ -23,6 +23,7 @@ from shared.ports.vault import (
     MaskRows,
     TokenMapping,
 )
+from shared.privacy.altered_tokens import TOKEN, may_hold_token
 from shared.privacy.keys import DataKey, KeyRing, join_parts
 from shared.privacy.masking import replace_contacts, restore, restore_stored, to_token
 from shared.privacy.patterns import find_contacts
@@ -58,13 +59,14 @@ class Vault:
 
     async def restore_text(self, scope: ConversationScope, text: MaskedText, *, language: str) -> str:
         """Return approved text with its values. Raises: RestoreError when a token is not certain: hold the text."""
-        return restore(text, await self._mappings(scope), language=language)
+        mappings = await self._mappings(scope) if may_hold_token(text.value) else ()
+        return restore(text, mappings, language=language)
 
     async def restore_stored(
         self, scope: ConversationScope, texts: Sequence[MaskedText], *, language: str
     ) -> tuple[str, ...]:
         """Return stored messages as they were written."""
-        mappings = await self._mappings(scope)
+        mappings = await self._mappings(scope) if any(TOKEN.search(text.value) for text in texts) else ()
         return tuple(restore_stored(text, mappings, language=language) for text in texts)
 
     async def forget_conversation(self, scope: ConversationScope) -> int:

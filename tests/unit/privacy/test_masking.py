@@ -12,6 +12,7 @@ from shared.privacy.masking import (
     RestoreError,
     contains_token,
     mask,
+    mask_alone,
     missing_phrase,
     restore,
     restore_stored,
@@ -114,6 +115,20 @@ def test_an_altered_token_that_is_not_certain_is_held(altered: str) -> None:
     """A wrong digit, a stump, a tail: nothing is guessed and nothing is sent."""
     with pytest.raises(RestoreError):
         restore(MaskedText(f"We wrote to {altered} today."), (ANA, BEN))
+
+
+@pytest.mark.req("PV-01")
+def test_a_stump_takes_no_word_after_it_along() -> None:
+    """The next word may go on like the id."""
+    assert restore(MaskedText("3f2b8c1e 77 times"), (ANA,)) == "ana@x.example 77 times"
+
+
+@pytest.mark.req("PV-01")
+def test_text_of_no_conversation_is_masked_alone() -> None:
+    """A search query keeps no mapping."""
+    text = mask_alone("is ana@x.example known", regions=("GB",), new_token=uuids().__next__)
+
+    assert re.fullmatch(f"is {TOKEN_PATTERN} known", text.value)
 
 
 @pytest.mark.req("PV-01")

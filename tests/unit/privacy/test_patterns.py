@@ -123,6 +123,8 @@ def test_fault_041_known_region_codes_are_accepted() -> None:
         ("my phone for order 1001 is 07911 123456", ["07911 123456"]),
         ("2024-05-01 020 7946 0958", ["020 7946 0958"]),
         ("4152864371 is my number", ["4152864371"]),
+        ("can you call me? 5550199", ["5550199"]),
+        ("tel. 5550199", ["5550199"]),
     ],
 )
 def test_a_number_is_found_as_written(text: str, numbers: list[str]) -> None:
@@ -174,6 +176,9 @@ def test_fault_042_serials_epochs_and_tracking_numbers_are_not_phone_numbers() -
         "112-1234567-1234567",
         "12345-6789",
         "size 10 12 14",
+        "where is my order? 4152864371",
+        "about 7 000 000 000 of them",
+        "between 29000-24000 and 15.000 - 24.000",
     ],
 )
 def test_what_is_no_phone_number_stays(text: str) -> None:
