@@ -17,20 +17,23 @@ from pathlib import Path
 from types import ModuleType
 from typing import Final
 
+from local.change_feed import ChangeSource
+from local.faults import BadCrashPlan
 from local.host_json import BadHostJson
 from local.indexing import IndexingFailed
 from local.keys import BadKeys
 from local.listener import PortTaken
 from local.lock import AlreadyRunning
 from local.ncrontab import BadSchedule
+from local.product import bind_product
 from local.routes import BadTemplate
 from local.serve import BeforeReady, HostOptions, default_app_dir, run_host
 
 SUBCOMMANDS: Final = ("local.ask",)
 """Modules that add a subcommand: NAME, HELP, add_arguments(parser), run(arguments)."""
 
-SERVE_HOOKS: Final = ("local.demo",)
-"""Modules that join `serve`: add_arguments(parser), before_ready(arguments) -> hooks."""
+SERVE_HOOKS: Final = ("local.demo", "local.fault_plan")
+"""Modules that join `serve` in this order: add_arguments(parser), before_ready(arguments) -> hooks."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -81,20 +84,20 @@ def _serve(arguments: argparse.Namespace) -> int:
     for module in _present(SERVE_HOOKS):
         hooks += module.before_ready(arguments)
     try:
-        return _run(options, hooks)
+        return _run(options, bind_product(options.app_dir, options.data_dir), hooks)
     except AlreadyRunning as error:
         print(f"vouch: {error}", file=sys.stderr)
         return 2
-    except (IndexingFailed, BadHostJson, BadKeys, BadSchedule, BadTemplate, PortTaken) as error:
+    except (IndexingFailed, BadCrashPlan, BadHostJson, BadKeys, BadSchedule, BadTemplate, PortTaken) as error:
         print(f"vouch: {error}", file=sys.stderr)
         return 1
 
 
-def _run(options: HostOptions, hooks: Sequence[BeforeReady]) -> int:
+def _run(options: HostOptions, source: ChangeSource | None, hooks: Sequence[BeforeReady]) -> int:
     import uvloop
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        return runner.run(run_host(options, before_ready=hooks))
+        return runner.run(run_host(options, change_source=source, before_ready=hooks))
 
 
 if __name__ == "__main__":

@@ -35,6 +35,10 @@ def kill_self() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+class BadCrashPlan(ValueError):
+    """A text that is no crash plan."""
+
+
 class CrashPlan:
     """Counts passages of crash points and strikes at the planned ones."""
 
@@ -59,7 +63,7 @@ class CrashPlan:
 def parse_plan(text: str) -> CrashPlan:
     """Read a plan; an empty text is a plan that never strikes.
 
-    Raises: ValueError naming the entry that is no `point:n`.
+    Raises: BadCrashPlan naming the entry that is no `point:n`.
     """
     at: dict[CrashPoint, frozenset[int]] = {}
     for entry in filter(None, (part.strip() for part in text.split(","))):
@@ -68,7 +72,7 @@ def parse_plan(text: str) -> CrashPlan:
             point, passage = CrashPoint(name), int(number)
         except ValueError as error:
             known = ", ".join(CrashPoint)
-            raise ValueError(f"{VARIABLE}: {entry!r} is not point:n with a point of {known}") from error
+            raise BadCrashPlan(f"{VARIABLE}: {entry!r} is not point:n with a point of {known}") from error
         at[point] = at.get(point, frozenset()) | {passage}
     return CrashPlan(at)
 

@@ -57,6 +57,7 @@ class Listener:
             log_config=None,
             log_level="warning",
             server_header=False,
+            proxy_headers=False,
             timeout_keep_alive=KEEP_ALIVE_S,
         )
         self._server: asyncio.Server | None = None
@@ -80,8 +81,9 @@ class Listener:
         self._server.close()
         for connection in list(self._state.connections):
             connection.shutdown()
-        end = asyncio.get_running_loop().time() + deadline_s
-        while (self._state.connections or self._state.tasks) and asyncio.get_running_loop().time() < end:
+        state, loop = self._state, asyncio.get_running_loop()
+        end = loop.time() + deadline_s
+        while (state.connections or state.tasks) and loop.time() < end:  # noqa: ASYNC110 - uvicorn tells of no last one
             await asyncio.sleep(_POLL_S)
         for task in self._state.tasks:
             task.cancel()

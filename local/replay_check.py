@@ -17,6 +17,7 @@ from local.history import Event, EventType
 from local.live import Live
 from local.replay import Completed, Continued, Failed, NonDeterminism, Outcome, Refused, Replay
 from local.store import Instance
+from local.worker import quiet_replay
 
 OrchestratorCode = Callable[[Any], Generator[Any, Any, Any]]
 """A bare orchestrator, or what the SDK's decorator made of it."""
@@ -30,7 +31,8 @@ def replay_check(history: Sequence[Event], orchestrator: OrchestratorCode) -> tu
     live, events, recorded = _unpack(history)
     code = getattr(orchestrator, "orchestrator_function", orchestrator)
     try:
-        result = json.loads(df.Orchestrator.create(code)(payload(live, events)))
+        with quiet_replay():
+            result = json.loads(df.Orchestrator.create(code)(payload(live, events)))
     except Exception as error:  # noqa: BLE001 - the SDK reports an orchestrator's failure as a plain exception
         _, label, text = str(error).rpartition(OUT_OF_PROCESS)
         if not label:

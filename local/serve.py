@@ -79,8 +79,7 @@ class Host:
         self._given_worker = worker
         self._source = change_source
         self._crashes = crashes or plan_from_environment()
-        self._lock = DirectoryLock(options.data_dir)
-        self._listeners: list[Listener] = []
+        self._ends = contextlib.AsyncExitStack()
         self._loops: list[asyncio.Task[None]] = []
 
     @property
@@ -96,38 +95,17 @@ class Host:
     async def start(self) -> None:
         """Come up, or raise and leave nothing behind.
 
-        Raises: AlreadyRunning, IndexingFailed, BadHostJson, BadKeys, PortTaken.
+        Raises: AlreadyRunning, IndexingFailed, BadHostJson, BadKeys, BadSchedule, BadTemplate, PortTaken.
         """
-        options = self.options
-        options.data_dir.mkdir(parents=True, exist_ok=True)
-        self._lock.acquire()
         try:
-            sys.setswitchinterval(SWITCH_INTERVAL_S)
-            load_local_settings(options.app_dir)
-            settings = options.settings or read_host_json(options.app_dir)
-            self.keys = _keys(options)
-            self.worker = self._given_worker or Worker(index(options.app_dir))
-            self.store = Store(options.data_dir / "durable.db")
-            self.engine = Engine(self.store, self.worker, settings, self._crashes)
-            self.operations = Operations(self.engine)
-            await self._listen(settings)
+            await self._come_up()
         except BaseException:
-            self._lock.release()
+            await self._ends.aclose()
             raise
 
     async def stop(self) -> None:
-        """Take no more work, let what runs end up to the deadline, and close."""
-        deadline_s = self.options.stop_deadline_s
-        for task in self._loops:
-            task.cancel()
-        await asyncio.gather(*self._loops, return_exceptions=True)
-        await asyncio.gather(*(listener.stop(deadline_s) for listener in self._listeners[:1]))
-        await self.engine.stop(deadline_s)
-        if isinstance(self.worker, Worker):
-            await self.worker.close()
-        await asyncio.gather(*(listener.stop(deadline_s) for listener in self._listeners[1:]))
-        self.store.close()
-        self._lock.release()
+        """Take no more work, let what runs end up to the deadline, and close: the reverse of coming up."""
+        await self._ends.aclose()
 
     def poke(self, container: str) -> None:
         """Have the change feeds of a container read at once."""
@@ -142,9 +120,29 @@ class Host:
         elif fn.name in self.feeds:
             await self.feeds[fn.name].run_once()
 
+    async def _come_up(self) -> None:
+        options, ends = self.options, self._ends
+        options.data_dir.mkdir(parents=True, exist_ok=True)
+        ends.enter_context(DirectoryLock(options.data_dir))
+        sys.setswitchinterval(SWITCH_INTERVAL_S)
+        load_local_settings(options.app_dir)
+        settings = options.settings or read_host_json(options.app_dir)
+        self.keys = _keys(options)
+        self.worker = self._given_worker or Worker(index(options.app_dir))
+        self.store = ends.enter_context(contextlib.closing(Store(options.data_dir / "durable.db")))
+        self.engine = Engine(self.store, self.worker, settings, self._crashes)
+        self.operations = Operations(self.engine)
+        await self._listen(settings)
+        self.engine.start()
+        loop = asyncio.get_running_loop()
+        self._loops = [loop.create_task(_keep(timer.run, timer.fn)) for timer in self.timers.values()]
+        self._loops += [loop.create_task(_keep(feed.run, feed.fn)) for feed in self.feeds.values()]
+        ends.push_async_callback(self._end_loops)
+
     async def _listen(self, settings: HostJson) -> None:
-        options = self.options
-        public = bind(options.host, options.port)
+        """Open both listeners: the app's own client's first, for it must be the last to close."""
+        options, ends, deadline_s = self.options, self._ends, self.options.stop_deadline_s
+        public = ends.enter_context(contextlib.closing(bind(options.host, options.port)))
         try:
             rpc = bind("127.0.0.1", options.rpc_port)
         except PortTaken:
@@ -155,6 +153,12 @@ class Host:
         self.rpc_url = f"http://127.0.0.1:{rpc_port}/durabletask/"
         management = Management(self.engine, self.operations, self.keys.system)
         client = management.client_binding(self.url, self.rpc_url)
+        rpc_listener = Listener(RpcFront(management, rpc_port), rpc)
+        ends.push_async_callback(rpc_listener.stop, deadline_s)
+        if isinstance(self.worker, Worker):
+            ends.push_async_callback(self.worker.close)
+        ends.push_async_callback(self.engine.stop, deadline_s)
+        self._prepare_loops(client)
         front = HttpFront(
             self.worker,
             management,
@@ -164,14 +168,15 @@ class Host:
             run_once=self.run_once,
             limits=options.limits,
         )
-        self._listeners = [Listener(front, public), Listener(RpcFront(management, rpc_port), rpc)]
-        self._prepare_loops(client)
-        for listener in self._listeners:
-            await listener.start()
-        self.engine.start()
-        loop = asyncio.get_running_loop()
-        self._loops = [loop.create_task(_keep(t.run, t.fn)) for t in self.timers.values()]
-        self._loops += [loop.create_task(_keep(f.run, f.fn)) for f in self.feeds.values()]
+        public_listener = Listener(front, public)
+        ends.push_async_callback(public_listener.stop, deadline_s)
+        await rpc_listener.start()
+        await public_listener.start()
+
+    async def _end_loops(self) -> None:
+        for task in self._loops:
+            task.cancel()
+        await asyncio.gather(*self._loops, return_exceptions=True)
 
     def _prepare_loops(self, client: str) -> None:
         enabled = [fn for fn in self.worker.fns.values() if not fn.is_disabled]

@@ -14,8 +14,9 @@ import threading
 import traceback
 import uuid
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, Final, Protocol
@@ -67,6 +68,14 @@ class FunctionWorker(Protocol):
         """Run one function or raise InvokeError."""
 
 
+@contextmanager
+def quiet_replay() -> Iterator[None]:
+    """Silence the SDK's warning for each event that arrives before it is awaited, which is ordinary."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Potential duplicate Task completion")
+        yield
+
+
 def datum(value: Any, kind: str) -> Datum:
     """Build the typed value a binding hands over."""
     return Datum(value, kind)
@@ -102,9 +111,7 @@ class Worker:
         Raises: InvokeError as `invoke` does.
         """
         try:
-            with warnings.catch_warnings():
-                # The SDK warns of each event that arrives before it is awaited, which is ordinary.
-                warnings.filterwarnings("ignore", message="Potential duplicate Task completion")
+            with quiet_replay():
                 return _run_sync(fn, _decode(fn, data, _PLAIN_CALL), _PLAIN_CALL)
         except Exception as error:
             raise InvokeError.of(error) from error

@@ -80,7 +80,7 @@ class Process:
     def __init__(self, data: Path, *arguments: str, app: Path = APP, **environment: str) -> None:
         command = [sys.executable, "-m", "local", "serve", "--app", str(app), "--data", str(data), "--rpc-port", "0"]
         self.process = subprocess.Popen(
-            [*command, "--port", "0", *arguments],
+            [*command, "--no-demo", "--port", "0", *arguments],
             cwd=REPOSITORY,
             env={**os.environ, **environment},
             stdout=subprocess.PIPE,

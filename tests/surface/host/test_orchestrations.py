@@ -72,7 +72,10 @@ async def test_failing_orchestrator_fails_with_its_message(caller):
 
 @pytest.mark.parametrize(
     ("name", "message"),
-    [("missing_activity", "no activity function 'no_such_activity'"), ("missing_child", "'no_such_child' doesn't exist")],
+    [
+        ("missing_activity", "no activity function 'no_such_activity'"),
+        ("missing_child", "'no_such_child' doesn't exist"),
+    ],
 )
 async def test_unknown_activity_or_child_fails_the_caller(caller, name, message):
     """Rule: an unknown activity is TaskFailed, an unknown child SubOrchestrationInstanceFailed."""
@@ -103,7 +106,7 @@ async def test_continue_as_new_keeps_identity_and_forgets_history(caller):
 
 
 async def test_events_queued_behind_a_generation_reach_the_next(caller):
-    """Rule: events later in the batch are carried over to the next generation. Source: contract.md "Other engine rules"."""
+    """Rule: events later in the batch are carried over to the next generation."""
     await caller.start("collector", "k")
     await asyncio.gather(*(caller.client("raise", "k", {"name": "item", "data": {"n": n}}) for n in range(3)))
 
@@ -331,7 +334,7 @@ async def test_fault_079_code_that_changed_under_a_live_instance_fails_it(tmp_pa
 
 
 async def test_fault_080_instance_keeps_its_version_and_old_branch(tmp_path):
-    """Rule: an instance begun on 1.0.0 replays its old branch on a 2.0.0 host; children get the host's version (fault 080)."""
+    """Rule: an instance begun on 1.0.0 keeps its old branch on a 2.0.0 host; children get the host's (fault 080)."""
     async with running_host(APP, tmp_path) as host, aiohttp.ClientSession() as session:
         caller = Caller(host, session)
         await caller.start("versioned", "old", version="1.0.0")

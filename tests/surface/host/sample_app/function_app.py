@@ -379,6 +379,11 @@ def parent_of_waiter(context: df.DurableOrchestrationContext):
     return (yield context.call_sub_orchestrator("two_events", None, f"{context.instance_id}-child"))
 
 
+@app.orchestration_trigger(context_name="context")
+def traced(context: df.DurableOrchestrationContext):
+    return (yield context.call_activity("current_trace", None))
+
+
 # ---- activities ------------------------------------------------------------------------------------------------------
 
 RUNNING = {"now": 0, "most": 0}
@@ -439,3 +444,10 @@ def append_line(entry: dict) -> None:
     with _lock, Path(entry["path"]).open("a") as file:
         file.write(f"{entry['line']}\n")
     time.sleep(0.02)
+
+
+@app.activity_trigger(input_name="nothing")
+async def current_trace(nothing: object) -> str:
+    from opentelemetry import trace
+
+    return trace.format_trace_id(trace.get_current_span().get_span_context().trace_id)
