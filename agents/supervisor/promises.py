@@ -70,8 +70,10 @@ _SOMEBODY: Final = (
 )
 _THIS: Final = r"(?:you|this|conversation|case|request|ticket)"
 _PERSON_WILL: Final = _any(
-    rf"\b{_SOMEBODY}\b.{{0,40}}?\b(?:will|is going to|is taking over|takes over|shall|has been (?:notified|informed))\b",
-    rf"\b(?:transfer|connect|hand|forward|escalat|pass)\w*\b.{{0,40}}\b{_THIS}\b.{{0,40}}\b(?:to|with)\b.{{0,30}}\b{_SOMEBODY}\b",
+    rf"\b{_SOMEBODY}\b.{{0,40}}?\b(?:will|is going to|is taking over|takes over|shall|has been (?:notified"
+    rf"|informed))\b",
+    rf"\b(?:transfer|connect|hand|forward|escalat|pass)\w*\b.{{0,40}}\b{_THIS}\b.{{0,40}}\b(?:to"
+    rf"|with)\b.{{0,30}}\b{_SOMEBODY}\b",
     r"\b(?:companer\w|agente|persona|equipo)\b.{0,40}\b(?:se hace cargo|le respondera|contactara|atendera)\b",
     r"\b(?:collegue|conseiller|personne|equipe)\b.{0,40}\b(?:prend le relais|repondra|contactera|va vous)\b",
     r"\b(?:kolleg\w+|mitarbeiter\w*|person|team)\b.{0,40}\b(?:ubernimmt|wird|meldet sich|kummert sich)\b",

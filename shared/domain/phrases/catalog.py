@@ -33,6 +33,7 @@ class Phrase(StrEnum):
     VERIFY = "verify"
     SIGN_IN = "sign_in"
     WHICH_ORDER = "which_order"
+    ASK_ORDER = "ask_order"
     SEVERAL_ORDERS = "several_orders"
     RECOMMEND = "recommend"
 

@@ -121,6 +121,15 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
         "pt": "A qual destas encomendas se refere?",
         "nl": "Welke van deze bestellingen bedoelt u?",
     },
+    "ask_order": {
+        "en": "Which order is it about? Please send me the order number.",
+        "es": "¿De qué pedido se trata? Envíeme por favor el número de pedido.",
+        "fr": "De quelle commande s'agit-il ? Merci de m'indiquer le numéro de commande.",
+        "de": "Um welche Bestellung geht es? Bitte nennen Sie mir die Bestellnummer.",
+        "it": "Di quale ordine si tratta? Mi invii per favore il numero d'ordine.",
+        "pt": "De que encomenda se trata? Envie-me, por favor, o número da encomenda.",
+        "nl": "Om welke bestelling gaat het? Stuur me alstublieft het bestelnummer.",
+    },
     "several_orders": {
         "en": "These are your most recent orders.",
         "es": "Estos son sus pedidos más recientes.",

@@ -1,0 +1,225 @@
+"""The offline composer: quotes the few published sentences that answer, and frames facts of orders and products.
+
+Writes no prose of its own: every claim is a published sentence or a fixed frame around a typed fact, each with its
+source. Where neither answers it says so by a low confidence, and a person takes over. Source: CO-01…05, design §8.
+"""
+
+import re
+from typing import Final
+
+from shared.adapters.embedded.order_answers import answer_order
+from shared.adapters.embedded.sentence_selection import Candidate, Selection, select_sentences
+from shared.domain.agents import COMPOSER_FLOOR
+from shared.domain.drafts import Check, Draft, Sentence, SentenceKind
+from shared.domain.ids import SourceRef
+from shared.domain.intents import ArticleType, CustomerIntent
+from shared.domain.language import detect_language
+from shared.domain.passages import clean_sentences, is_for_staff
+from shared.domain.phrases import (
+    Phrase,
+    ProductFact,
+    is_available,
+    phrase,
+    phrase_language,
+    product_prices,
+    product_sentences,
+    social_phrase,
+)
+from shared.domain.sources import RetrievedArticle
+from shared.domain.text import MaskedText, PublishedText
+from shared.domain.typed_values import extract_values
+from shared.domain.typed_values.numbers import base_language
+from shared.ports.models import ComposeRequest, Embedder
+from shared.retrieval.function_words import FUNCTION_WORDS
+from shared.retrieval.tokens import surface_tokens
+
+MAX_OFFERS: Final = 3
+"""Products recommended at once. Source: ours."""
+MAX_DESCRIBED_CHARS: Final = 600
+"""What of a product is compared with a wish. Unit: characters. Source: ours; the start of a description says most."""
+MAX_SENTENCE_CHARS: Final = 320
+"""Longest sentence quoted; a longer one is cut at a clause or left out. Unit: characters. Source: ours."""
+SHORT_QUESTION_WORDS: Final = 3
+"""Content words under which a question leans on the customer's previous message. Source: ours."""
+SOCIAL_CONFIDENCE: Final = 0.95
+"""Confidence of a fixed text that claims nothing. Source: ours."""
+DETECTION_FLOOR: Final = 0.3
+"""Below it an article's language is taken to be the customer's. Unit: 0–1. Source: ours."""
+
+_ORDER_INTENTS: Final = frozenset(
+    {
+        CustomerIntent.ORDER_STATUS,
+        CustomerIntent.ORDER_CHANGE,
+        CustomerIntent.ORDER_CANCEL,
+        CustomerIntent.DELIVERY_PROBLEM,
+        CustomerIntent.BILLING_DISPUTE,
+    }
+)
+"""Intents answered from the customer's own orders first."""
+_NAMED_ORDER_INTENTS: Final = frozenset(
+    {
+        CustomerIntent.REFUND,
+        CustomerIntent.RETURN_EXCHANGE,
+        CustomerIntent.SHIPPING_INFO,
+        CustomerIntent.COMPLAINT,
+        CustomerIntent.PAYMENT_ISSUE,
+    }
+)
+"""Intents that speak of an order only when the message names one."""
+
+
+class ExtractiveComposer:
+    """A ComposerModel without a language model."""
+
+    def __init__(self, *, embedder: Embedder) -> None:
+        self._embedder = embedder
+
+    async def compose(self, request: ComposeRequest) -> Draft:
+        """Return a draft of quoted and framed sentences; low confidence and no claim when nothing answers."""
+        found = request.classification
+        language = found.language or request.policy.default_language
+        if found.is_social or found.is_out_of_scope:
+            key = Phrase.OUT_OF_SCOPE if found.is_out_of_scope else social_phrase(request.snapshot.message.value)
+            text = phrase(key, language, shop=request.policy.shop_name)
+            return _draft([_sentence(text, SentenceKind.SOCIAL)], language, SOCIAL_CONFIDENCE)
+        parts: list[Sentence] = []
+        confidence = 0.0
+        if _is_about_order(request):
+            answer = await answer_order(request, language, self._embedder)
+            parts, confidence = list(answer.sentences), answer.confidence
+            if answer.is_complete:
+                return _revised(parts, language, confidence, request)
+        if found.customer_intent is CustomerIntent.PRODUCT_RECOMMENDATION:
+            offers, sure = await self._recommend(request, language)
+            if offers:
+                return _revised(offers, language, sure, request)
+        selection = await self._select(request, language)
+        if selection.confidence >= COMPOSER_FLOOR:
+            parts += [_sentence(c.shown or c.text, SentenceKind.CLAIM, c.ref) for c in selection.chosen]
+        return _revised(parts, language, max(confidence, selection.confidence), request)
+
+    async def _select(self, request: ComposeRequest, language: str) -> Selection:
+        """Return the sentences of the pinned articles and the frames of the products that answer best."""
+        candidates = [
+            c for rank, a in enumerate(request.knowledge.articles) for c in _candidates(a, rank, language, request)
+        ]
+        return await select_sentences(
+            _question(request),
+            candidates,
+            self._embedder,
+            language=base_language(language),
+            currency=request.policy.currency,
+        )
+
+    async def _recommend(self, request: ComposeRequest, language: str) -> tuple[list[Sentence], float]:
+        """Return two or three priced products that fit the wish, best first; nothing when there are fewer."""
+        currency = request.policy.currency
+        products = [a for a in request.knowledge.articles if a.type is ArticleType.PRODUCT]
+        priced = [a for a in products if product_prices(a, currency) and is_available(a) is not False]
+        if len(priced) < 2:
+            return [], 0.0
+        described = [PublishedText(f"{a.title}. {a.content}"[:MAX_DESCRIBED_CHARS]) for a in priced]
+        vectors = await self._embedder.embed([_question(request), *described])
+        fit = [float(x) for x in vectors[1:] @ vectors[0]]
+        best = sorted(range(len(priced)), key=lambda i: (-fit[i], i))[:MAX_OFFERS]
+        sentences = [_sentence(phrase(Phrase.RECOMMEND, language), SentenceKind.NOTICE)]
+        for i in best:
+            facts = product_sentences(priced[i], language, currency)
+            sentences += [_sentence(t, SentenceKind.CLAIM, priced[i].ref) for t in facts[ProductFact.OFFER]]
+        return sentences, recommendation_confidence(fit[best[0]])
+
+
+def recommendation_confidence(similarity: float) -> float:
+    """Return the belief, 0–1, that a product this near to the wish fits it."""
+    return max(0.0, min(0.9, 0.3 + similarity))
+
+
+def _candidates(article: RetrievedArticle, rank: int, language: str, request: ComposeRequest) -> list[Candidate]:
+    found: list[Candidate] = []
+    title = article.title.value
+    if is_for_staff(title) or title.lower().startswith("internal"):
+        return []
+    if article.type is ArticleType.PRODUCT:
+        compared = product_sentences(article, "en", request.policy.currency)
+        shown = product_sentences(article, language, request.policy.currency)
+        for fact in shown:
+            pairs = zip(compared[fact], shown[fact], strict=True)
+            found += [
+                Candidate(en, article.ref, title, rank, -1 - i, own)
+                for i, (en, own) in enumerate(pairs, start=len(found))
+            ]
+    detected, confidence = detect_language(article.content.value)
+    if confidence >= DETECTION_FLOOR and detected != base_language(language):
+        return found
+    for sentence in clean_sentences(article.content.value):
+        if text := _trimmed(sentence.text):
+            label = f"{title} – {sentence.heading}" if sentence.heading else title
+            found.append(Candidate(text, article.ref, label, rank, sentence.position))
+    return found
+
+
+def _trimmed(text: str) -> str:
+    """Return the sentence whole, or its first clauses when it is too long and they end at a semicolon; else nothing."""
+    if len(text) <= MAX_SENTENCE_CHARS:
+        return text
+    kept = ""
+    for clause in text.split("; "):
+        if kept and len(kept) + len(clause) > MAX_SENTENCE_CHARS:
+            break
+        kept = f"{kept}; {clause}" if kept else clause
+    rest = text[len(kept) :]
+    is_safe = len(kept) <= MAX_SENTENCE_CHARS and not re.search(
+        r"\b(?:unless|except|only|but|if|not|however)\b", rest.lower()
+    )
+    return f"{kept.rstrip('.;')}." if is_safe else ""
+
+
+def _is_about_order(request: ComposeRequest) -> bool:
+    intent = request.classification.customer_intent
+    is_named = bool(request.classification.entities.order_refs or request.account.missing_order_refs)
+    return intent in _ORDER_INTENTS or (is_named and intent in _NAMED_ORDER_INTENTS)
+
+
+def _question(request: ComposeRequest) -> MaskedText:
+    """Return the message, with the customer's previous one when it is too short to stand alone."""
+    message = request.snapshot.message
+    words = [w for w in surface_tokens(message.value) if w not in FUNCTION_WORDS]
+    said = [h.text.value for h in request.snapshot.context.history if h.role == "customer"]
+    if len(words) >= SHORT_QUESTION_WORDS or not said:
+        return message
+    return MaskedText(f"{said[-1]} {message}")
+
+
+def _revised(parts: list[Sentence], language: str, confidence: float, request: ComposeRequest) -> Draft:
+    """Return the draft without what an earlier review objected to; unsure when nothing is left to say (SU-02)."""
+    kept = parts
+    if request.revision is not None and request.previous is not None:
+        kept = [s for s in parts if not _is_objected(s, request)]
+        if len(kept) == len(parts):
+            confidence = 0.0
+    if not any(s.kind is not SentenceKind.SOCIAL for s in kept):
+        kept = [_sentence(phrase(Phrase.ACKNOWLEDGE, language), SentenceKind.NOTICE)]
+        confidence = min(confidence, COMPOSER_FLOOR / 2)
+    return _draft(kept, language, confidence)
+
+
+def _is_objected(sentence: Sentence, request: ComposeRequest) -> bool:
+    """Tell whether a failed check named a value or source of this sentence."""
+    verdicts = request.revision.verdicts if request.revision else ()
+    text = sentence.text.value
+    values = extract_values(text, language=request.classification.language, default_currency=request.policy.currency)
+    marks = {v.canonical for v in values} | {v.text for v in values} | {str(r) for r in sentence.refs}
+    banned = any(p.lower() in text.lower() for v in verdicts if v.check is Check.POLICY for p in v.evidence)
+    return banned or any(mark in marks for v in verdicts for mark in v.evidence)
+
+
+def _draft(parts: list[Sentence], language: str, confidence: float) -> Draft:
+    is_ours = all(s.kind is not SentenceKind.CLAIM for s in parts)
+    tag = phrase_language(language) if is_ours else language
+    return Draft(
+        sentences=tuple(parts), language=tag, confidence=round(confidence, 4), is_flagged=confidence < COMPOSER_FLOOR
+    )
+
+
+def _sentence(text: str, kind: SentenceKind, *refs: SourceRef) -> Sentence:
+    return Sentence(text=MaskedText(text), kind=kind, refs=refs)
