@@ -1,0 +1,187 @@
+"""Every call of the HTTP surface, in one table: dispatch, the OpenAPI document and the tests read it.
+
+Source: design §7, GW-07.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from orchestrators.triggers import (
+    agents,
+    articles,
+    conversations,
+    desk,
+    desk_models,
+    health,
+    messages,
+    models,
+    openapi,
+    search,
+    tenants,
+)
+from orchestrators.triggers import tenant_models as tm
+from orchestrators.triggers.contract import Operation
+from orchestrators.triggers.parsing import ARTICLE_BYTES
+from shared.domain.api_key import KeyScope
+from shared.domain.policy import TenantPolicy
+
+_P, _S, _D, _A, _O = KeyScope.PUBLISHABLE, KeyScope.SECRET, KeyScope.DESK, KeyScope.ADMIN, KeyScope.OPERATOR
+_SHOPPER: Final = frozenset({_P, _S})
+_SENDER: Final = frozenset({_P, _S, _A})
+_SERVER: Final = frozenset({_S, _A})
+_DESK: Final = frozenset({_D})
+_ADMIN: Final = frozenset({_A})
+_OPERATOR: Final = frozenset({_O})
+_MANAGER: Final = frozenset({_A, _O})
+
+_CONVERSATION: Final = "v1/conversations/{cid}"
+_TENANT: Final = "v1/tenants/{tenant}"
+_CASE: Final = "v1/desk/cases/{case}"
+
+OPERATIONS: Final[tuple[Operation, ...]] = (
+    # ---- conversations
+    Operation(
+        "post_message", "POST", f"{_CONVERSATION}/messages", "Send a message and get the turn.",
+        messages.post_message, {200: models.Turn, 202: models.TurnPending}, _SENDER,
+        request=models.MessageIn, has_identity=True, has_preference=True,
+    ),
+    Operation(
+        "open_conversation", "POST", f"{_CONVERSATION}/open", "Warm up before the first message.",
+        conversations.open_conversation, {200: models.Opened}, _SHOPPER,
+        request=models.Nothing, is_body_optional=True, has_identity=True,
+    ),
+    Operation(
+        "get_conversation", "GET", _CONVERSATION, "Read the thread, people's replies included.",
+        conversations.get_conversation, {200: models.Thread, 304: None}, _SENDER,
+        query=models.ThreadQuery, has_identity=True, is_conditional=True,
+    ),
+    Operation(
+        "get_turn", "GET", f"{_CONVERSATION}/turns/{{mid}}", "Read what became of a message.",
+        messages.get_turn, {200: models.Turn, 202: models.TurnPending}, _SENDER, has_identity=True,
+    ),
+    Operation(
+        "rate_conversation", "POST", f"{_CONVERSATION}/feedback", "Rate the conversation.",
+        conversations.rate_conversation, {200: models.FeedbackShown}, _SHOPPER,
+        request=models.FeedbackIn, has_identity=True,
+    ),
+    Operation(
+        "close_conversation", "POST", f"{_CONVERSATION}/close", "Close the conversation.",
+        conversations.close_conversation, {200: models.ConversationShown}, _SHOPPER,
+        request=models.Nothing, is_body_optional=True, has_identity=True,
+    ),
+    # ---- knowledge
+    Operation(
+        "list_articles", "GET", "v1/articles", "List published articles.",
+        articles.list_articles, {200: models.ArticleList}, _ADMIN, query=models.PageQuery,
+    ),
+    Operation(
+        "put_article", "PUT", "v1/articles/{article}", "Publish an article.",
+        articles.put_article, {200: models.ArticleShown}, _ADMIN,
+        request=models.ArticleIn, max_body_bytes=ARTICLE_BYTES,
+    ),
+    Operation(
+        "get_article", "GET", "v1/articles/{article}", "Read a published article.",
+        articles.get_article, {200: models.ArticleShown}, _ADMIN,
+    ),
+    Operation(
+        "delete_article", "DELETE", "v1/articles/{article}", "Take an article out of every answer.",
+        articles.delete_article, {204: None}, _ADMIN,
+    ),
+    Operation(
+        "search_articles", "POST", "v1/search", "Search the tenant's articles.",
+        search.search_articles, {200: models.SearchShown}, _SERVER, request=models.SearchIn,
+    ),
+    Operation(
+        "run_one_agent", "POST", "v1/agents/{agent}", "Run one agent alone, without side effects.",
+        agents.run_one_agent, {200: models.AgentShown}, _ADMIN,
+        request=models.AgentIn, max_body_bytes=ARTICLE_BYTES,
+    ),
+    # ---- tenants, keys, policy
+    Operation(
+        "create_tenant", "POST", "v1/tenants", "Create a tenant.",
+        tenants.create_tenant, {201: tm.TenantCreated}, _OPERATOR, request=tm.TenantIn,
+    ),
+    Operation(
+        "list_tenants", "GET", "v1/tenants", "List tenants.",
+        tenants.list_tenants, {200: tm.TenantList}, _OPERATOR, query=models.PageQuery,
+    ),
+    Operation("get_tenant", "GET", _TENANT, "Read a tenant.", tenants.get_tenant, {200: tm.TenantShown}, _MANAGER),
+    Operation(
+        "patch_tenant", "PATCH", _TENANT, "Change a tenant's name, tier or status.",
+        tenants.patch_tenant, {200: tm.TenantShown}, _OPERATOR, request=tm.TenantPatch,
+    ),
+    Operation(
+        "renew_identity_secret", "POST", f"{_TENANT}/identity-secret", "Replace the secret that signs customer tokens.",
+        tenants.renew_identity_secret, {200: tm.IdentitySecretShown}, _MANAGER,
+        request=models.Nothing, is_body_optional=True,
+    ),
+    Operation(
+        "list_keys", "GET", f"{_TENANT}/keys", "List keys.", tenants.list_keys, {200: tm.KeyList}, _MANAGER
+    ),
+    Operation(
+        "issue_key", "POST", f"{_TENANT}/keys", "Issue a key.",
+        tenants.issue_key, {201: tm.KeyIssued}, _MANAGER, request=tm.KeyIn,
+    ),
+    Operation(
+        "revoke_key", "DELETE", f"{_TENANT}/keys/{{key}}", "Revoke a key.",
+        tenants.revoke_key, {204: None}, _MANAGER,
+    ),
+    Operation(
+        "rotate_key", "POST", f"{_TENANT}/keys/{{key}}/rotate", "Replace a key, with an overlap.",
+        tenants.rotate_key, {201: tm.KeyIssued}, _MANAGER, request=tm.RotateIn, is_body_optional=True,
+    ),
+    Operation(
+        "get_policy", "GET", f"{_TENANT}/policy", "Read the policy in force.",
+        tenants.get_policy, {200: tm.PolicySaved}, _MANAGER,
+    ),
+    Operation(
+        "put_policy", "PUT", f"{_TENANT}/policy", "Validate and save the policy.",
+        tenants.put_policy, {200: tm.PolicySaved}, _MANAGER,
+        request=TenantPolicy, query=tm.PolicyQuery, max_body_bytes=ARTICLE_BYTES,
+    ),
+    Operation(
+        "list_policy_changes", "GET", f"{_TENANT}/policy/changes", "Read who changed the policy, and when.",
+        tenants.list_policy_changes, {200: tm.PolicyLog}, _MANAGER,
+    ),
+    # ---- desk
+    Operation(
+        "list_cases", "GET", "v1/desk/cases", "Read the queue.",
+        desk.list_cases, {200: desk_models.CaseQueue}, _DESK, query=desk_models.QueueQuery,
+    ),
+    Operation("get_case", "GET", _CASE, "Read a case.", desk.get_case, {200: desk_models.CaseShown}, _DESK),
+    Operation(
+        "claim_case", "POST", f"{_CASE}/claim", "Take a case.",
+        desk.claim_case, {200: desk_models.CaseShown}, _DESK, request=models.Nothing, is_body_optional=True,
+    ),
+    Operation(
+        "reply_to_customer", "POST", f"{_CASE}/reply", "Answer the customer.",
+        desk.reply_to_customer, {200: desk_models.ReplyShown}, _DESK, request=desk_models.ReplyIn,
+    ),
+    Operation(
+        "release_case", "POST", f"{_CASE}/release", "Give the conversation back to the bot.",
+        desk.release_case, {200: desk_models.CaseShown}, _DESK, request=models.Nothing, is_body_optional=True,
+    ),
+    Operation(
+        "resolve_case", "POST", f"{_CASE}/resolve", "End the case.",
+        desk.resolve_case, {200: desk_models.CaseShown}, _DESK, request=models.Nothing, is_body_optional=True,
+    ),
+    # ---- operations
+    Operation("live", "GET", "health/live", "Whether the process answers.", health.live, {200: models.LiveShown}),
+    Operation(
+        "ready", "GET", "health/ready", "Whether it can serve, and on what that rests.",
+        health.ready, {200: models.ReadyShown, 503: models.ReadyShown},
+    ),
+    Operation("get_openapi", "GET", "openapi.json", "This document.", openapi.get_openapi, {200: None}),
+)  # fmt: skip
+"""The surface."""
+
+
+def _by_path() -> Mapping[str, Mapping[str, Operation]]:
+    table: dict[str, dict[str, Operation]] = {}
+    for operation in OPERATIONS:
+        table.setdefault(operation.path, {})[operation.method] = operation
+    return table
+
+
+BY_PATH: Final = _by_path()
+"""Operations by route and method."""
