@@ -19,6 +19,7 @@ import json
 import os
 import random
 import signal
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from enum import StrEnum
@@ -35,8 +36,8 @@ RETRY_AFTER_S: Final = 1.0
 GARBAGE: Final = "\ufffd\x00{not json"
 """What a planned garbage answer is: nothing a port may return."""
 
-_inside: ContextVar[frozenset[str]] = ContextVar("fault_plan_inside", default=frozenset())
-"""Ports whose planned call is running: an adapter that calls itself is one call."""
+_inside: ContextVar[frozenset[tuple[int, str]]] = ContextVar("fault_plan_inside", default=frozenset())
+"""Plan and port of each planned call that is running: an adapter that calls itself is one call."""
 
 
 class BadFaultPlan(ValueError):
@@ -117,7 +118,9 @@ class FaultPlan:
     def __init__(self, plan: PlanFile, *, crash: Callable[[], None] | None = None) -> None:
         self._rules = [_ArmedRule(rule, f"{plan.seed}:{n}") for n, rule in enumerate(plan.faults)]
         self._crash = crash or _kill_self
-        self._attached: list[tuple[object, str]] = []
+        self._attached: list[tuple[object, str, object]] = []
+        self.struck: Counter[str] = Counter()
+        """How often a fault has fallen, by `port.operation`; counted before a delay is served."""
 
     def attach(self, services: object) -> FaultPlan:
         """Instrument the named ports of the container.
@@ -137,27 +140,32 @@ class FaultPlan:
 
     def detach(self) -> None:
         """Take every instrument off again."""
-        for port, operation in self._attached:
-            delattr(port, operation)
+        for port, operation, before in reversed(self._attached):
+            if before is None:
+                delattr(port, operation)
+            else:
+                setattr(port, operation, before)
         self._attached.clear()
 
     def _instrument(self, name: str, port: object, operation: str, rules: Sequence[_ArmedRule]) -> None:
         call: Callable[..., object] = getattr(port, operation)
-        wrapped = self._wrap_async(name, call, rules) if inspect.iscoroutinefunction(call) else self._wrap(call, rules)
+        before = vars(port).get(operation) if hasattr(port, "__dict__") else None
+        is_async = inspect.iscoroutinefunction(call)
+        wrapped = self._wrap_async(name, call, rules) if is_async else self._wrap(name, call, rules)
         try:
             setattr(port, operation, wrapped)
         except AttributeError:
             raise BadFaultPlan(f"port {name!r} cannot be instrumented: its class has slots") from None
-        self._attached.append((port, operation))
+        self._attached.append((port, operation, before))
 
     def _wrap_async(self, name: str, call: Callable[..., object], rules: Sequence[_ArmedRule]) -> Callable[..., object]:
         async def with_faults(*arguments: object, **named: object) -> object:
-            inside = _inside.get()
-            if name in inside:
+            inside, here = _inside.get(), (id(self), name)
+            if here in inside:
                 return await _awaited(call(*arguments, **named))
-            token = _inside.set(inside | {name})
+            token = _inside.set(inside | {here})
             try:
-                struck = [armed.rule for armed in rules if armed.strikes()]
+                struck = self._strike(name, call, rules)
                 for rule in struck:
                     await asyncio.sleep(rule.delay_ms / 1000 if rule.delay_ms else 0)
                 self._before(struck)
@@ -166,15 +174,23 @@ class FaultPlan:
             finally:
                 _inside.reset(token)
 
+        with_faults.__name__ = call.__name__
         return with_faults
 
-    def _wrap(self, call: Callable[..., object], rules: Sequence[_ArmedRule]) -> Callable[..., object]:
+    def _wrap(self, name: str, call: Callable[..., object], rules: Sequence[_ArmedRule]) -> Callable[..., object]:
         def with_faults(*arguments: object, **named: object) -> object:
-            struck = [armed.rule for armed in rules if armed.strikes()]
+            struck = self._strike(name, call, rules)
             self._before(struck)
             return self._after(struck, call(*arguments, **named))
 
+        with_faults.__name__ = call.__name__
         return with_faults
+
+    def _strike(self, name: str, call: Callable[..., object], rules: Sequence[_ArmedRule]) -> list[FaultRule]:
+        struck = [armed.rule for armed in rules if armed.strikes()]
+        if struck:
+            self.struck[f"{name}.{call.__name__}"] += 1
+        return struck
 
     def _before(self, struck: Iterable[FaultRule]) -> None:
         for rule in struck:

@@ -134,6 +134,24 @@ async def test_detaching_gives_the_port_its_own_methods_back() -> None:
 
     assert await container.port.one() == 1
     assert vars(container.port) == {"calls": 1}
+    assert active.struck == {"port.count": 1}
+
+
+@pytest.mark.req("GO-01")
+async def test_two_plans_on_one_port_both_strike_and_come_off_one_by_one() -> None:
+    """A test may add a fault to a port that is slow already."""
+    container = Container()
+    first = parse_plan(plan({"port": "port", "operation": "one", "fault": "error", "calls": [1]})).attach(container)
+    second = parse_plan(plan({"port": "port", "operation": "one", "fault": "garbage"})).attach(container)
+
+    with pytest.raises(Unavailable):
+        await container.port.one()
+    assert await container.port.one() == GARBAGE
+
+    second.detach()
+    assert await container.port.one() == 2
+    first.detach()
+    assert vars(container.port) == {"calls": 2}
 
 
 @pytest.mark.req("GO-01")
