@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from azure.functions.meta import Datum
 
-from local.history import Event, is_read_by_sdk, to_text, with_played
+from local.history import Event, to_feed
 from local.limits import TooLarge, cap_error, check_custom_status, check_payload
 from local.live import Live
 from local.replay import Completed, Continued, Failed, NonDeterminism, Outcome, Refused, Replay, StartTimer, Verdict
@@ -42,12 +42,11 @@ class Conclusion:
 def payload(live: Live, events: Sequence[Event]) -> str:
     """Return the trigger's JSON: every finished episode, then the current one.
 
-    The events only the extension reads (what was scheduled, where episodes ended) stay here: the SDK passes over them,
-    and reading their timestamps is half of its time. `tests/replay` proves that both feeds give the same answer.
+    The events only the extension reads (what was scheduled, where episodes ended) stay here: the SDK passes over them.
+    `tests/replay` proves that it answers this feed as it answers the whole history.
     """
     row = live.row
-    current = with_played([to_text(event) for event in events if is_read_by_sdk(event)], is_played=False)
-    history = ",".join([*live.fed, current])
+    history = ",".join([*live.fed, to_feed(events, is_played=False)])
     wire_input = "null" if row.input is None else json.dumps(json.loads(row.input))
     return (
         f'{_HEAD}"history":[{history}],"input":{wire_input},"instanceId":{json.dumps(row.id)},'

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
-from local.history import Event, EventType, is_read_by_sdk, to_text, with_played
+from local.history import Event, EventType, to_feed, to_text
 from local.store import Instance, Message, Store
 
 CAPACITY: Final = 2_000
@@ -37,12 +37,10 @@ class Live:
 
     def append(self, events: list[Event]) -> str:
         """Add one finished episode and return its JSON array."""
-        texts = [to_text(event) for event in events]
-        read = [text for text, event in zip(texts, events, strict=True) if is_read_by_sdk(event)]
         self.past += events
-        self.fed.append(with_played(read, is_played=True))
+        self.fed.append(to_feed(events, is_played=True))
         self.episodes += 1
-        return f"[{','.join(texts)}]"
+        return f"[{','.join([to_text(event) for event in events])}]"
 
     def begin_again(self, row: Instance) -> None:
         """Start a new execution: empty history, same mail."""

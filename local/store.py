@@ -10,7 +10,8 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass, fields
+from dataclasses import dataclass, fields
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final
 
@@ -106,6 +107,9 @@ class TimerState:
     updated: str
 
 
+_instance_values: Final = attrgetter(*(field.name for field in fields(Instance)))
+_work_values: Final = attrgetter(*(field.name for field in fields(Work)))
+_timer_values: Final = attrgetter(*(field.name for field in fields(TimerState)))
 _INSTANCE_FIELDS: Final = tuple(field.name for field in fields(Instance))
 _INSTANCE_COLUMNS: Final = ", ".join(_INSTANCE_FIELDS)
 _INSTANCE_MARKS: Final = ", ".join("?" for _ in _INSTANCE_FIELDS)
@@ -125,7 +129,7 @@ class Batch:
         """Write an instance row over the one of its id."""
         self._add(
             f"insert or replace into instance({_INSTANCE_COLUMNS}) values({_INSTANCE_MARKS})",
-            astuple(row),
+            _instance_values(row),
         )
 
     def put_episode(self, instance_id: str, episode: int, events: str) -> None:
@@ -153,7 +157,7 @@ class Batch:
 
     def put_work(self, work: Work) -> None:
         """Add an activity to run."""
-        self._add("insert into work values(?, ?, ?, ?, ?, ?, ?)", astuple(work))
+        self._add("insert into work values(?, ?, ?, ?, ?, ?, ?)", _work_values(work))
 
     def delete_work(self, work_id: int) -> None:
         """Remove an activity that ended."""
@@ -298,7 +302,7 @@ class Store:
 
     def put_timer(self, state: TimerState) -> None:
         """Remember a timer function's state."""
-        self._db.execute("insert or replace into timer values(?, ?, ?, ?, ?)", astuple(state))
+        self._db.execute("insert or replace into timer values(?, ?, ?, ?, ?)", _timer_values(state))
 
     def checkpoint(self, name: str) -> int | None:
         """Return the last sequence number a change feed has done with."""

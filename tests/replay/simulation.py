@@ -15,7 +15,7 @@ from azure.durable_functions.models import DurableOrchestrationContext
 from azure.durable_functions.orchestrator import Orchestrator
 
 from local.episode import OUT_OF_PROCESS
-from local.history import Event, EventType, incoming, is_read_by_sdk, scheduled, to_iso
+from local.history import Event, EventType, incoming, scheduled, to_feed, to_iso
 from local.replay import Outcome, Replay, RunActivity, StartChild, StartTimer, Verdict
 
 OrchestratorCode = Callable[[Any], Generator[Any, Any, Any]]
@@ -81,7 +81,10 @@ class Simulation:
         self.history += [{**event, "Timestamp": now, "IsPlayed": False} for event in (started, *arrived)]
         result, numbers = run_sdk(self.code, self.history)
         if self.compares_feeds:
-            short = run_sdk(self.code, [event for event in self.history if is_read_by_sdk(event)])
+            past = [event for event in self.history if event["IsPlayed"]]
+            new = [event for event in self.history if not event["IsPlayed"]]
+            feed = ",".join(filter(None, [to_feed(past, is_played=True), to_feed(new, is_played=False)]))
+            short = run_sdk(self.code, json.loads(f"[{feed}]"))
             assert short == (result, numbers)
         verdict = Replay("x", result).judge(self.history)
         is_running = not (result.get("isDone") or result.get("error")) and verdict.outcome is None

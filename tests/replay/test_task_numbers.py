@@ -37,7 +37,8 @@ def orchestrator_of(plan):
             soon = context.current_utc_datetime + timedelta(seconds=5)
             match step:
                 case "activity":
-                    done.append((yield context.call_activity("steady", number)))
+                    seen = {"n": number, "at": str(context.current_utc_datetime), "guid": str(context.new_guid())}
+                    done.append((yield context.call_activity("steady", seen)))
                 case "activity with retry":
                     try:
                         done.append((yield context.call_activity_with_retry("flaky", RETRY, number)))
