@@ -20,11 +20,13 @@ from shared.domain.tenant import OPERATOR_TENANT
 from shared.domain.wire_model import Wire
 
 SECRET_BYTES: Final = 32
-"""Bytes of randomness in a key: 256 bits, 43 characters of URL-safe base64. Source: GW-02; value ours."""
+"""Bytes of randomness in a key: 256 bits, 43 characters of URL-safe base64. Value ours."""
+MAX_SECRET_CHARS: Final = 64
+"""Longest secret looked at. Value ours."""
 SALT_BYTES: Final = 16
 """Bytes of the salt of a digest. Source: NIST SP 800-132 (at least 128 bits)."""
 KEY_ID_CHARS: Final = 16
-"""Hex characters of a key id. Value ours: 64 bits never meet by chance."""
+"""Hex characters of a key id. Value ours: 62 random bits never meet by chance."""
 
 
 class KeyScope(StrEnum):
@@ -45,7 +47,7 @@ class DeskRole(StrEnum):
 
 
 _KEY: Final = re.compile(
-    rf"vk_({'|'.join(KeyScope)})_([0-9a-f]{{{KEY_ID_CHARS}}})_([A-Za-z0-9_-]{{{-(-SECRET_BYTES * 8 // 6)}}})", re.ASCII
+    rf"vk_({'|'.join(KeyScope)})_([0-9a-f]{{{KEY_ID_CHARS}}})_([A-Za-z0-9_-]{{{SECRET_BYTES},{MAX_SECRET_CHARS}}})"
 )
 
 

@@ -75,7 +75,9 @@ async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
     await opened.close()
 
 
-_RUN = re.compile(r"tests/contracts/test_(?P<port>[a-z]+)\w*\.py::[^\[]+\[(?P<adapter>[a-z]+)")
+_RUN = re.compile(
+    rf"tests/contracts/test_(?P<port>[a-z]+)\w*\.py::[^\[]+\[(?P<adapter>{'|'.join(DOCUMENT_STORES)})(?=[-\]])"
+)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -14,7 +14,7 @@ import pytest
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.adapters.embedded.sqlite_queries import select_sql
 from shared.adapters.embedded.sqlite_schema import open_database
-from shared.adapters.embedded.sqlite_vectors import FIRST_ROWS, VectorCache
+from shared.adapters.embedded.sqlite_vectors import FIRST_ROWS, PARTITION_BYTES, VectorCache, to_units
 from shared.domain.errors import Unavailable
 from shared.domain.ids import CustomerId, TenantId
 from shared.ports.documents import (
@@ -186,7 +186,7 @@ async def test_a_purge_deletes_expired_documents_oldest_first_within_its_limit(
     await documents.create(Container.TICKETS, T1, TALK, {"id": "elsewhere", "tenant_id": "T1"}, ttl_s=10)
     clock.advance(12)
 
-    counts = [await documents.purge_expired(clock.now(), 3), await documents.purge_expired(clock.now(), 3)]
+    counts = [documents.purge_expired(clock.now(), 3), documents.purge_expired(clock.now(), 3)]
 
     assert counts == [3, 1]
     page = await documents.query(Container.MASKS, T1, Query(TALK))
@@ -202,13 +202,13 @@ async def test_purged_and_deleted_text_is_in_no_file_of_the_store(
         text = f"{canary} {n} " * 50
         await documents.create(Container.MASKS, T1, TALK, {"id": f"m{n}", "tenant_id": "T1", "text": text}, ttl_s=9)
         await documents.create(Container.TICKETS, T1, TALK, {"id": f"t{n}", "tenant_id": "T1", "text": text})
-    await documents.empty_log()
+    documents.empty_log()
     assert _is_on_disk(canary, tmp_path)
 
     for n in range(50):
         await documents.delete(Container.TICKETS, T1, TALK, f"t{n}")
     clock.advance(9)
-    purged = await documents.purge_expired(clock.now(), 1000)
+    purged = documents.purge_expired(clock.now(), 1000)
 
     assert purged == 50
     assert not _is_on_disk(canary, tmp_path)
@@ -275,25 +275,58 @@ async def test_paging_by_id_and_the_newest_by_seq_need_no_sort(tmp_path: Path) -
     assert [text for text in plan if "TEMP B-TREE" in text] == ["USE TEMP B-TREE FOR RIGHT PART OF ORDER BY"]
 
 
+@pytest.mark.parametrize("number", [2**63, -(2**63) - 1, 10**400, -(10**400)], ids=["2^63", "-2^63-1", "huge", "-huge"])
+async def test_numbers_beyond_64_bits_are_stored_whole_and_compared_as_doubles(
+    documents: SqliteDocuments, number: int
+) -> None:
+    await documents.create(Container.TICKETS, T1, TALK, {"id": "a", "tenant_id": "T1", "seq": number, "n": number})
+
+    for field in ("seq", "n"):
+        where = (Where(field, ">" if number > 0 else "<", 0),)
+        page = await documents.query(Container.TICKETS, T1, Query(TALK, where=where))
+        assert [item.body[field] for item in page.items] == [number]
+
+
 # -- the vector cache -------------------------------------------------------------------------------------------------
 
 
 def test_the_cache_keeps_within_its_bytes_and_drops_the_partition_asked_longest_ago() -> None:
     row = np.ones(100, dtype=np.float32)
-    size = FIRST_ROWS * row.nbytes
+    size = 2 * FIRST_ROWS * row.nbytes + PARTITION_BYTES
+    rows = [(f"a{n}", row.tobytes()) for n in range(FIRST_ROWS)]
     cache = VectorCache(max_bytes=2 * size)
-    cache.load(("articles", "T1"), [("a", row)])
-    cache.load(("articles", "T2"), [("a", row)])
+    cache.load(("articles", "T1"), rows)
+    cache.load(("articles", "T2"), rows)
     assert cache.has(("articles", "T1"))
 
-    cache.load(("articles", "T3"), [("a", row)])
+    cache.load(("articles", "T3"), rows)
 
     assert cache.n_bytes == 2 * size
     assert [cache.has(("articles", t)) for t in ("T2", "T3", "T1")] == [False, True, True]
-    for n in range(FIRST_ROWS):
+    for n in range(FIRST_ROWS + 1):
         cache.write(("articles", "T1"), f"b{n}", row)
-    assert cache.n_bytes == 2 * size
+    assert cache.n_bytes == 3 * FIRST_ROWS * row.nbytes + PARTITION_BYTES
     assert not cache.has(("articles", "T3"))
+
+
+def test_partitions_without_vectors_leave_the_cache_too() -> None:
+    cache = VectorCache(max_bytes=10 * PARTITION_BYTES)
+
+    for n in range(50):
+        cache.load(("memories", f"T1|c{n}"), [])
+
+    assert sum(cache.has(("memories", f"T1|c{n}")) for n in range(50)) == 10
+
+
+def test_a_row_comes_to_length_one_the_same_alone_and_among_others() -> None:
+    """Loading brings many rows at once, a write one: equal vectors must still tie to the last bit."""
+    rows = np.random.default_rng(3).normal(size=(3000, 385)).astype(np.float32)
+
+    together = to_units(rows)
+
+    for n in range(0, 3000, 7):
+        assert (to_units(rows[n : n + 1])[0] == together[n]).all()
+    assert np.abs(np.linalg.norm(together, axis=1) - 1).max() < 1e-6
 
 
 async def test_a_bound_smaller_than_one_partition_still_answers_right(tmp_path: Path) -> None:

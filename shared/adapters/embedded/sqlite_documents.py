@@ -30,7 +30,7 @@ from shared.adapters.document_rules import (
 )
 from shared.adapters.embedded.sqlite_queries import IS_LIVE, Value, scope_sql, select_sql, to_token, where_sql
 from shared.adapters.embedded.sqlite_schema import BUSY_TIMEOUT_S, open_database
-from shared.adapters.embedded.sqlite_vectors import CACHE_BYTES, VectorCache, to_unit
+from shared.adapters.embedded.sqlite_vectors import CACHE_BYTES, VectorCache, to_units
 from shared.adapters.embedded.sqlite_writes import apply_write, next_seq, prepare_write
 from shared.domain.errors import SchemaError, Unavailable
 from shared.ports.clock import Clock
@@ -169,7 +169,7 @@ class SqliteDocuments:
             matrix = self._vectors.matrix((container.value, partition), row.size)
             if matrix is None:
                 return ()
-            for block in matrix.ranked(to_unit(row), 2 * top_k):
+            for block in matrix.ranked(to_units(row[np.newaxis])[0], 2 * top_k):
                 allowed = {hit[0] for hit in self._all(text, (*values, json.dumps([id for id, _ in block])))}
                 found.extend(hit for hit in block if hit[0] in allowed)
                 if len(found) >= top_k:
@@ -189,7 +189,7 @@ class SqliteDocuments:
         )
         return [(row[0], json.loads(row[1])) for row in rows]
 
-    async def purge_expired(self, now: datetime, limit: int) -> int:
+    def purge_expired(self, now: datetime, limit: int) -> int:
         """Delete up to `limit` documents expired at `now`, oldest first, and return how many; call until 0.
 
         The write-ahead log is emptied after the last page, so that no purged text stays in it.
@@ -204,10 +204,10 @@ class SqliteDocuments:
             for container, partition, id in rows:
                 self._vectors.write((container, partition), id, None)
         if rows and len(rows) < limit:
-            await self.empty_log()
+            self.empty_log()
         return len(rows)
 
-    async def empty_log(self) -> None:
+    def empty_log(self) -> None:
         """Fold the write-ahead log into the file and cut it to nothing: deleted text leaves the disk with it."""
         self._all("pragma wal_checkpoint(truncate)", ())
 
@@ -267,7 +267,7 @@ class SqliteDocuments:
             "where container = ? and partition = ? and vector is not null",
             key,
         )
-        self._vectors.load(key, ((id, np.frombuffer(blob, dtype="<f4")) for id, blob in rows))
+        self._vectors.load(key, rows)
 
     def _one(self, text: str, values: Sequence[Value]) -> tuple[Any, ...] | None:
         with self._lock, _naming_failures():

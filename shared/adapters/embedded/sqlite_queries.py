@@ -27,6 +27,8 @@ IS_LIVE: Final = " and (expires_at is null or expires_at > ?)"
 """The condition that hides expired documents from every read and conditional write; its mark is now, in seconds."""
 MAX_TOKEN_CHARS: Final = 8192
 """Longest continuation token looked at: two keys and one value, encoded. Value ours."""
+_TEXT: Final = "('text')"
+_NUMBER: Final = "('integer', 'real')"
 _FINGERPRINT_CHARS: Final = 16
 _MAX_INT: Final = 2**63
 """SQLite integers are 64 bits wide."""
@@ -189,35 +191,45 @@ def _condition(condition: Where) -> Sql:
 def _compare(field: str, op: str, value: JsonValue) -> Sql:
     bound = _bind(value)
     comparison = f"{_column(field)} {op} ?"
-    if field in OWN_FIELDS or field in HOT_FIELDS:
-        if op == "=":
-            return Sql(comparison, (bound,))
-        kinds = "('text')" if isinstance(bound, str) else "('integer', 'real')"
-        return Sql(f"(typeof({_column(field)}) in {kinds} and {comparison})", (bound,))
-    kinds = "('text')" if isinstance(bound, str) else "('integer', 'real')"
-    return Sql(f"(json_type(body, '$.{field}') in {kinds} and {comparison})", (bound,))
+    kind = _TEXT if isinstance(bound, str) else _NUMBER
+    if field not in OWN_FIELDS and field not in HOT_FIELDS:
+        return Sql(f"({_is_kind(field, kind)}{comparison})", (bound,))
+    if op == "=":
+        return Sql(comparison, (bound,))
+    return Sql(f"(typeof({_column(field)}) in {kind} and {comparison})", (bound,))
+
+
+def _is_kind(field: str, kind: str) -> str:
+    """Return the test, before a comparison, that the body's own value is a text or a number."""
+    return f"json_type(body, '$.{field}') in {kind} and "
 
 
 def _is_one_of(field: str, items: list[JsonValue]) -> Sql:
-    parts = [_condition(Where(field, "=", flag)) for flag in (True, False) if any(item is flag for item in items)]
-    for is_text in (True, False):
-        same = [i for i in items if not isinstance(i, bool) and isinstance(i, str) is is_text]
-        if not same:
-            continue
-        member = f"{_column(field)} in (select value from json_each(?))"
-        if field not in OWN_FIELDS and field not in HOT_FIELDS:
-            kinds = "('text')" if is_text else "('integer', 'real')"
-            member = f"(json_type(body, '$.{field}') in {kinds} and {member})"
-        parts.append(Sql(member, (json.dumps(same),)))
+    flags = [flag for flag in (True, False) if any(item is flag for item in items)]
+    parts = [_condition(Where(field, "=", flag)) for flag in flags]
+    values = [item for item in items if not isinstance(item, bool)]
+    if field in OWN_FIELDS or field in HOT_FIELDS:
+        groups = [("", values)] if values else []
+    else:
+        texts: list[JsonValue] = [value for value in values if isinstance(value, str)]
+        numbers: list[JsonValue] = [value for value in values if not isinstance(value, str)]
+        groups = [(_is_kind(field, kind), same) for kind, same in ((_TEXT, texts), (_NUMBER, numbers)) if same]
+    parts += [
+        Sql(f"{test}{_column(field)} in (select value from json_each(?))", (json.dumps(v),)) for test, v in groups
+    ]
     if not parts:
-        return Sql("0")
+        # A mark, not a constant: beside a condition folded to false SQLite finds "no query solution" for INDEXED BY.
+        return Sql("? = 1", (0,))
     return Sql("(" + " or ".join(p.text for p in parts) + ")", tuple(v for p in parts for v in p.values))
 
 
 def _bind(value: JsonValue) -> Value:
     """Return a scalar SQLite can hold: whole numbers beyond 64 bits become doubles, as in the body's own JSON."""
     if isinstance(value, int) and not -_MAX_INT <= value < _MAX_INT:
-        return float(value)
+        try:
+            return float(value)
+        except OverflowError:
+            return math.inf if value > 0 else -math.inf
     return value if isinstance(value, str | int | float) else None
 
 

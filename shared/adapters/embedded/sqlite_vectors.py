@@ -15,9 +15,16 @@ from numpy.typing import NDArray
 CACHE_BYTES: Final = 256 * 1024 * 1024
 """Bytes of all cached matrices together; 10,000 vectors of 3,072 dimensions are 123 MB. Value ours."""
 FIRST_ROWS: Final = 16
-"""Rows a new matrix has room for; it doubles when full. Value ours."""
+"""Least rows of room a matrix gets when it is made or full. Value ours."""
+ROOM: Final = 0.25
+"""Room a matrix gets when it is made or full, as a share of its rows: a write copies it every so often only. Ours."""
 ROUNDING: Final = 1e-4
 """Above any error of a float32 product of unit rows: rows this close to the cut are compared exactly. Value ours."""
+
+PARTITION_BYTES: Final = 1024
+"""Bytes a loaded partition counts beside its matrices, so that partitions without vectors leave too. Value ours."""
+CHUNK_ROWS: Final = 1024
+"""Rows brought to length 1 at a time: bounds the float64 copy. Value ours."""
 
 PartitionKey = tuple[str, str]
 """Container and partition."""
@@ -31,8 +38,17 @@ class VectorMatrix:
         self._ids: list[str] = []
         self._positions: dict[str, int] = {}
 
-    def __len__(self) -> int:
-        return len(self._ids)
+    @classmethod
+    def of_rows(cls, ids: list[str], rows: NDArray[np.float32]) -> "VectorMatrix":
+        """Return the matrix of these distinct documents."""
+        matrix = cls(rows.shape[1])
+        matrix._rows = _with_room(matrix._rows[:0], len(rows))
+        for start in range(0, len(rows), CHUNK_ROWS):
+            units = to_units(rows[start : start + CHUNK_ROWS])
+            matrix._rows[start : start + len(units)] = units
+        matrix._ids = ids
+        matrix._positions = {id: position for position, id in enumerate(ids)}
+        return matrix
 
     @property
     def n_bytes(self) -> int:
@@ -45,10 +61,10 @@ class VectorMatrix:
         if position is None:
             position = len(self._ids)
             if position == len(self._rows):
-                self._rows = np.concatenate([self._rows, np.zeros_like(self._rows)])
+                self._rows = _with_room(self._rows, position)
             self._ids.append(id)
             self._positions[id] = position
-        self._rows[position] = to_unit(vector)
+        self._rows[position] = to_units(vector[np.newaxis])[0]
 
     def remove(self, id: str) -> None:
         """Forget a document; the last row takes its place, and no copy of the vector stays behind."""
@@ -70,7 +86,8 @@ class VectorMatrix:
         vectors tie exactly wherever they lie in the matrix.
         """
         n = len(self._ids)
-        rough = self._rows[:n] @ unit
+        # Row by row on this thread: a matrix product wakes BLAS threads, which stall for 10–100 ms on a busy machine.
+        rough = np.vecdot(self._rows[:n], unit)
         exact_unit = unit.astype(np.float64)
         done, size = np.zeros(n, dtype=bool), first
         while not done.all():
@@ -93,7 +110,7 @@ class _Partition:
 
     @property
     def n_bytes(self) -> int:
-        return sum(matrix.n_bytes for matrix in self.by_dimension.values())
+        return PARTITION_BYTES + sum(matrix.n_bytes for matrix in self.by_dimension.values())
 
     def put(self, id: str, vector: NDArray[np.float32]) -> None:
         for n_dimensions, matrix in self.by_dimension.items():
@@ -125,11 +142,17 @@ class VectorCache:
         self._partitions.move_to_end(key)
         return True
 
-    def load(self, key: PartitionKey, rows: Iterable[tuple[str, NDArray[np.float32]]]) -> None:
-        """Take in a partition's vectors; others leave until the bound holds, this one stays."""
+    def load(self, key: PartitionKey, rows: Iterable[tuple[str, bytes]]) -> None:
+        """Take in a partition's vectors, as stored (float32); others leave until the bound holds, this one stays."""
+        by_length: dict[int, tuple[list[str], list[bytes]]] = {}
+        for id, blob in rows:
+            ids, blobs = by_length.setdefault(len(blob), ([], []))
+            ids.append(id)
+            blobs.append(blob)
         partition = _Partition()
-        for id, vector in rows:
-            partition.put(id, vector)
+        for ids, blobs in by_length.values():
+            matrix = np.frombuffer(b"".join(blobs), dtype="<f4").reshape(len(ids), -1)
+            partition.by_dimension[matrix.shape[1]] = VectorMatrix.of_rows(ids, matrix)
         self._partitions[key] = partition
         self.n_bytes += partition.n_bytes
         self._shrink()
@@ -162,15 +185,19 @@ class VectorCache:
             self.n_bytes -= oldest.n_bytes
 
 
-def to_unit(vector: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return the vector at length 1; the zero vector stays zero and is similar to nothing."""
-    wide = vector.astype(np.float64)
-    peak = float(np.abs(wide).max())
-    if peak == 0.0:
-        return vector.astype(np.float32)
-    wide /= peak
-    unit: NDArray[np.float32] = (wide / np.linalg.norm(wide)).astype(np.float32)
-    return unit
+def to_units(rows: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the rows at length 1, each computed by itself so that equal rows come out equal; zero rows stay zero."""
+    wide = rows.astype(np.float64)
+    lengths = np.sqrt(np.vecdot(wide, wide))[:, np.newaxis]
+    units: NDArray[np.float32] = (wide / np.where(lengths == 0.0, 1.0, lengths)).astype(np.float32)
+    return units
+
+
+def _with_room(rows: NDArray[np.float32], n_rows: int) -> NDArray[np.float32]:
+    """Return the rows copied into a matrix that holds `n_rows` and some more."""
+    wider = np.zeros((n_rows + max(FIRST_ROWS, int(n_rows * ROOM)), rows.shape[1]), dtype=np.float32)
+    wider[: len(rows)] = rows
+    return wider
 
 
 def _best_first(hit: tuple[str, float]) -> tuple[float, str]:

@@ -69,7 +69,7 @@ class KeyRecords:
         Raises: SchemaError when a desk key has no role, another has one, or an operator key's tenant is not
         OPERATOR_TENANT.
         """
-        kid = KeyId(self._ids.new_id().replace("-", "")[:KEY_ID_CHARS])
+        kid = KeyId(self._ids.new_id().replace("-", "")[-KEY_ID_CHARS:])
         secret = self._ids.new_secret(SECRET_BYTES)
         key = self._new_key(scope, kid, key_scope, owner, role, expires_at, secret)
         await self._documents.create(Container.KEYS, scope, kid, to_document(key), ttl_s=self._ttl_s(key))

@@ -109,6 +109,22 @@ class TenantRecords:
         found = await self._current_policy(scope)
         return TenantPolicy() if found is None else found[1].policy
 
+    async def all_origins(self) -> frozenset[str]:
+        """Return the browser origins of every tenant's policy: a preflight does not say whose tenant it is for."""
+        origins: set[str] = set()
+        continuation: str | None = None
+        while True:
+            page = await self._documents.query(
+                Container.TENANTS,
+                PlatformScope("a preflight names no tenant"),
+                Query(None, where=(Where("kind", "=", _POLICY),), continuation=continuation),
+            )
+            for stored in page.items:
+                origins.update(from_stored(PolicyVersion, stored).policy.origins)
+            continuation = page.continuation
+            if continuation is None:
+                return frozenset(origins)
+
     async def policy_history(self, scope: TenantScope, *, limit: int = 50) -> tuple[PolicyVersion, ...]:
         """Return saved versions, newest first: who, when and which settings changed (fault 038)."""
         page = await self._documents.query(
