@@ -117,9 +117,16 @@ class ChangeFeed:
 
 
 def _newest(changes: Sequence[tuple[int, dict[str, Any]]]) -> list[dict[str, Any]]:
-    """Return the newest version of each document, in the order of those versions."""
-    last = {document.get("id"): seq for seq, document in changes}
-    return [document for seq, document in changes if last[document.get("id")] == seq]
+    """Return the newest version of each document, in the order of those versions.
+
+    A document is told by its `_rid`, as in Cosmos DB: an id alone may occur in every partition.
+    """
+    last = {_identity(document): seq for seq, document in changes}
+    return [document for seq, document in changes if last[_identity(document)] == seq]
+
+
+def _identity(document: dict[str, Any]) -> object:
+    return document.get("_rid", document.get("id"))
 
 
 def _setting(fn: Fn, name: str) -> str:

@@ -180,14 +180,14 @@ class SqliteDocuments:
         """Return (sequence, document) of the documents last written after `after_seq`, oldest first.
 
         A document appears once, at its newest version, as in a change feed of latest versions; sequences are never
-        reused, not even after the newest document was deleted.
+        reused, not even after the newest document was deleted. `_rid` names the document across partitions.
         """
         rows = self._all(
-            "select change_seq, body from documents indexed by by_change where container = ? and change_seq > ?"
+            "select change_seq, key, body from documents indexed by by_change where container = ? and change_seq > ?"
             f"{IS_LIVE} order by change_seq limit ?",
             (container, after_seq, self._now_s(), limit),
         )
-        return [(row[0], json.loads(row[1])) for row in rows]
+        return [(seq, {**json.loads(body), "_rid": str(key)}) for seq, key, body in rows]
 
     def purge_expired(self, now: datetime, limit: int) -> int:
         """Delete up to `limit` documents expired at `now`, oldest first, and return how many; call until 0.
@@ -286,7 +286,9 @@ class SqliteDocuments:
                 yield
                 self._db.execute("commit")
             except BaseException:
-                self._db.execute("rollback")
+                # A full disk has SQLite roll back by itself; asking again would hide the cause.
+                if self._db.in_transaction:
+                    self._db.execute("rollback")
                 raise
 
     def _now_s(self) -> float:
