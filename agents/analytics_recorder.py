@@ -5,7 +5,7 @@ Holds store-writing ports, so it may never hold one that reaches a customer or a
 
 from datetime import datetime
 
-from shared.domain.ids import digest
+from shared.domain.ids import SourceRef, digest
 from shared.domain.ledger import LedgerEntry, TurnRecord
 from shared.domain.ticket import TurnRow
 from shared.domain.turns import StepTimes
@@ -33,7 +33,7 @@ async def record_turn(
         seq=row.seq,
         outcome=result.outcome.value,
         intent=result.intent,
-        refs=tuple(source.ref for source in result.sources),
+        refs=tuple(SourceRef(source.ref) for source in result.sources),
         verdicts=result.verdicts,
         reply_hash=digest(result.reply.value) if result.reply else "",
         triggers=result.triggers,

@@ -1,0 +1,1 @@
+"""When things happen: deterministic flows, their activities, the triggers that start them."""

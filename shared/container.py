@@ -97,7 +97,7 @@ class Services:
     async def purge_expired(self) -> int:
         """Remove expired rows where the store does not do it by itself; return how many."""
         if isinstance(self.documents, SqliteDocuments):
-            return await self.documents.purge_expired(self.clock.now(), PURGE_LIMIT)
+            return self.documents.purge_expired(self.clock.now(), PURGE_LIMIT)
         return 0
 
 
@@ -137,7 +137,7 @@ def build(settings: Settings) -> Services:
         escalation_model=EmbeddedEscalationModel(embedder),
         screen=EmbeddedSafetyScreen(embedder),
         composer=ExtractiveComposer(embedder=embedder),
-        reviewer=RuleReviewer(embedder),
+        reviewer=RuleReviewer(embedder=embedder),
         pager=LogPager(),
         signals=TurnSignals(),
     )

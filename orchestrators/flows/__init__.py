@@ -1,0 +1,1 @@
+"""Deterministic flows: generators over the orchestration context, nothing else."""

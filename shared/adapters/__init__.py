@@ -1,0 +1,1 @@
+"""Ports made real: embedded, records over documents, clouds."""
