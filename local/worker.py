@@ -219,6 +219,15 @@ def _worker_loop() -> asyncio.AbstractEventLoop:
     """Return the one loop of user code: the SDK's HTTP session and the app's own clients are bound to it for good."""
     global _loop
     if _loop is None:
-        _loop = asyncio.new_event_loop()
+        _loop = _new_loop()
         threading.Thread(target=_loop.run_forever, daemon=True, name="worker-loop").start()
     return _loop
+
+
+def _new_loop() -> asyncio.AbstractEventLoop:
+    try:
+        import uvloop
+    except ImportError:  # no wheel for this platform: slower, not different
+        return asyncio.new_event_loop()
+    loop: asyncio.AbstractEventLoop = uvloop.new_event_loop()
+    return loop
