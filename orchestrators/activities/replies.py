@@ -28,7 +28,7 @@ _PHRASES: Final = {
 _SOCIAL: Final = {"greeting": Phrase.GREETING, "thanks": Phrase.THANKS, "goodbye": Phrase.GOODBYE}
 
 
-def approved_result(state: TurnState, approved: ApprovedReply, stages: tuple[str, ...] = ()) -> TurnResult:
+def approved_result(state: TurnState, approved: ApprovedReply) -> TurnResult:
     """Return the result of a turn answered by an approved draft."""
     result = _base(state, Outcome.ANSWERED, approved.draft.language)
     return result.model_copy(
@@ -37,7 +37,6 @@ def approved_result(state: TurnState, approved: ApprovedReply, stages: tuple[str
             "confidence": approved.draft.confidence,
             "sources": _shown(state, approved.draft.refs),
             "verdicts": {v.check.value: v.is_passed for v in approved.review.verdicts},
-            "memory_used": stages,
         }
     )
 
@@ -52,7 +51,7 @@ def canned_result(state: TurnState, kind: CannedKind, policy: TenantPolicy) -> T
         key, outcome = _PHRASES[kind]
     text = phrase(key, language, shop=policy.shop_name)
     if state.snapshot.is_first_reply:
-        text = f"{text} {phrase(Phrase.AI_NOTICE, language, shop=policy.shop_name)}"
+        text = f"{phrase(Phrase.AI_NOTICE, language, shop=policy.shop_name)} {text}"
     result = _base(state, outcome, phrase_language(language))
     return result.model_copy(update={"reply": MaskedText(text)})
 
@@ -98,4 +97,10 @@ def _base(state: TurnState, outcome: Outcome, language: str) -> TurnResult:
 def _shown(state: TurnState, refs: tuple[str, ...]) -> tuple[SourceShown, ...]:
     """Return the cited sources with their titles, in order of citation."""
     titles = {s.ref: s for s in shown_sources(state.knowledge.articles if state.knowledge else ())}
-    return tuple(titles.get(ref) or SourceShown(ref=ref, title=ref.partition(":")[2]) for ref in refs)
+    return tuple(titles.get(ref) or SourceShown(ref=ref, title=_record_title(ref)) for ref in refs)
+
+
+def _record_title(ref: str) -> str:
+    """Return what a record of the customer's own is called: an order by its number, others by their kind."""
+    kind, _, name = ref.partition(":")
+    return f"#{name}" if kind == "order" else kind
