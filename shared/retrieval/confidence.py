@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 import numpy as np
 from pydantic import Field
@@ -38,6 +38,23 @@ class Evidence:
     """An article holds an identifier of the question, or its whole title is the question."""
 
 
+class Judge(Protocol):
+    """Turns measurements into a confidence."""
+
+    @property
+    def is_calibrated(self) -> bool:
+        """Tell whether it was fitted for the embedding model at hand."""
+        ...
+
+    def confidence(self, path: RetrievalPath, evidence: Evidence) -> float:
+        """Return the probability, 0–1, that some result answers the question."""
+        ...
+
+    def understands(self, language: str) -> bool:
+        """Tell whether the embedding model's vectors help in this language; an unknown one (empty) is tried."""
+        ...
+
+
 class Coefficients(Wire):
     """One logistic model: log-odds = bias + Σ weight × measurement."""
 
@@ -51,14 +68,19 @@ class Calibration(Wire):
     """The table of one embedding model."""
 
     model: str
-    """Embedding key the table was fitted for."""
-    is_calibrated: bool = True
-    """False for the provisional table: readiness then says `uncalibrated`."""
+    """Embedding key the table was fitted for, or `provisional`."""
     hybrid: Coefficients
     vector_only: Coefficients
     keyword_only: Coefficients
+    languages: tuple[str, ...] = ()
+    """Languages in which vectors were measured to help; empty trusts the model with all."""
     fitted_on: dict[str, int] = Field(default_factory=dict)
     """Rows an evaluation set contributed."""
+
+    @property
+    def is_calibrated(self) -> bool:
+        """False for the provisional table: readiness then says `uncalibrated`."""
+        return self.model != PROVISIONAL
 
     def confidence(self, path: RetrievalPath, evidence: Evidence) -> float:
         """Return the probability, 0–1, that some result answers the question."""
@@ -78,6 +100,10 @@ class Calibration(Wire):
             + model.exact * evidence.is_exact
         )
         return 1 / (1 + math.exp(-max(-60.0, min(60.0, odds))))
+
+    def understands(self, language: str) -> bool:
+        """Tell whether the embedding model's vectors help in this language; an unknown one (empty) is tried."""
+        return not language or not self.languages or language in self.languages
 
 
 @cache

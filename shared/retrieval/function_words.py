@@ -42,5 +42,13 @@ _TR = """bir bu su o ve veya ile ama icin gibi kadar ben beni bana benim sen sen
 onlar onun ne neden nicin nasil nerede nereden nereye ne zaman kim hangi kac mi mu var midir olan olarak da de ki cok
 daha lutfen merhaba tesekkurler"""
 
-FUNCTION_WORDS: Final = frozenset(" ".join((_EN, _ES, _DE, _FR, _PT, _IT, _NL, _TR)).split())
+WORDS_BY_LANGUAGE: Final = {
+    language: frozenset(words.split())
+    for language, words in {
+        "de": _DE, "en": _EN, "es": _ES, "fr": _FR, "it": _IT, "nl": _NL, "pt": _PT, "tr": _TR,
+    }.items()
+}  # fmt: skip
+"""Each language's own words; several share some."""
+
+FUNCTION_WORDS: Final = frozenset().union(*WORDS_BY_LANGUAGE.values())
 """One set over the languages: a question's language is not known before it is searched."""

@@ -24,9 +24,10 @@ from shared.ports.models import Embedder, Vector
 from shared.retrieval.breaker import Breaker
 from shared.retrieval.budget import Candidate, fit_passages
 from shared.retrieval.caches import CacheUse, QueryCaches, ResultKey, may_cache_result, query_digest
-from shared.retrieval.confidence import Calibration, Evidence, coverage, load_calibration
+from shared.retrieval.confidence import Evidence, Judge, coverage, load_calibration
 from shared.retrieval.embedding_text import embedding_key
 from shared.retrieval.fusion import Hit, Preference, clamp_top_k, fuse, pool_size
+from shared.retrieval.languages import guess_language
 from shared.retrieval.library import IndexLibrary
 from shared.retrieval.tenant_index import TenantIndex
 from shared.retrieval.tokens import QueryWord, analyse, query_words, terms_of
@@ -81,7 +82,7 @@ class HybridSearch:
         *,
         clock: Clock,
         library: IndexLibrary | None = None,
-        calibration: Calibration | None = None,
+        calibration: Judge | None = None,
         deadlines: Deadlines | None = None,
     ) -> None:
         self._articles = articles
@@ -113,6 +114,8 @@ class HybridSearch:
         Never raises for a failing rung: it degrades and records the path; an empty result has confidence 0.
         """
         text = query.value[-MAX_QUERY_CHARS:]
+        if not query_words(text):
+            return Knowledge(for_intent=intent)
         head = await self._rung(self._store, self._deadlines.head_s, lambda: self._articles.head(scope))
         key = ResultKey(
             scope.tenant_id,
@@ -150,6 +153,8 @@ class HybridSearch:
         return await self._rung(self._store, self._deadlines.index_s, lambda: self._library.fresh(scope, head))
 
     async def _embed(self, scope: TenantScope, text: str) -> _Embedded:
+        if not self._calibration.understands(guess_language(text)):
+            return _Embedded(None, CacheUse.MISS)
         words = query_words(text)
         known = self._caches.embedding(scope.tenant_id, self._key, text, words)
         if known is not None:

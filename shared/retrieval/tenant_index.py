@@ -10,6 +10,7 @@ from typing import Final
 from shared.domain.article import Article
 from shared.retrieval.bm25 import KeywordIndex
 from shared.retrieval.identifiers import declared_identifiers, find_identifiers, holders, title_key
+from shared.retrieval.languages import guess_language
 from shared.retrieval.tokens import DEFAULT_LANGUAGE, analyse
 
 _ARTICLE_BYTES: Final = 2_500
@@ -63,7 +64,7 @@ class TenantIndex:
 
     def _learn(self, article: Article) -> None:
         id = article.article_id
-        language = article.language or DEFAULT_LANGUAGE
+        language = _language(article)
         self._articles[id] = article
         self.keywords.put(id, analyse(article.title.value, language), analyse(_body(article), language))
         self._languages[language] += 1
@@ -75,7 +76,7 @@ class TenantIndex:
 
     def _forget(self, article: Article) -> None:
         id = article.article_id
-        language = article.language or DEFAULT_LANGUAGE
+        language = _language(article)
         del self._articles[id]
         self.keywords.remove(id)
         self._text_bytes -= _size(article)
@@ -89,6 +90,10 @@ class TenantIndex:
 
 def _body(article: Article) -> str:
     return "\n".join((article.content.value, *article.tags, *article.attributes.values()))
+
+
+def _language(article: Article) -> str:
+    return article.language or guess_language(article.content.value) or DEFAULT_LANGUAGE
 
 
 def _size(article: Article) -> int:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from pydantic import JsonValue
 
 from shared import wire
+from shared.adapters.records.codec import to_document
 from shared.domain.article import (
     Article,
     ArticleInput,
@@ -397,7 +398,7 @@ def _move_head(scope: TenantScope, head: _Head, to: KnowledgeHead) -> Operation:
 
 
 def _to_document(article: Article) -> dict[str, JsonValue]:
-    return {"id": article.article_id, "kind": _KIND, **wire.encode(article)}
+    return {"id": article.article_id, "kind": _KIND, **to_document(article)}
 
 
 def _to_snapshot_document(article: Article) -> dict[str, JsonValue]:
