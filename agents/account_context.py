@@ -17,7 +17,7 @@ from shared.domain.sources import Order
 from shared.domain.ticket import REPEAT_CONTACT_DAYS
 from shared.ports.clock import Clock
 from shared.ports.documents import CustomerScope
-from shared.ports.readers import AccountReader, TicketHistoryReader
+from shared.ports.readers import AccountReader, CustomerHistory, TicketHistoryReader
 
 RESOLVED_TICKETS: Final = 3
 """Earlier resolved tickets loaded on intake. Source: AC-02."""
@@ -53,26 +53,24 @@ async def read_account(
     scope = CustomerScope(snapshot.tenant_id, snapshot.customer_id)
     now = clock.now()
     is_billing = intent is not None and NEEDS[intent].is_billing
-    is_first = snapshot.is_first_reply
-    orders, profile, resolved, thread, open_tickets, billing = await asyncio.gather(
+    # The earlier thread matters when the customer has just come back, not in the middle of a conversation.
+    thread_since = now - timedelta(days=REPEAT_CONTACT_DAYS) if snapshot.is_first_reply else None
+    (found, missing), profile, earlier, billing = await asyncio.gather(
         _orders(accounts, scope, wanted),
         _or_none(accounts.profile(scope)),
-        _or_none(history.resolved(scope, RESOLVED_TICKETS)),
-        _or_none(history.recent_thread(scope, now - timedelta(days=REPEAT_CONTACT_DAYS)) if is_first else _nothing()),
-        _or_none(history.open_count(scope)),
+        _or_none(history.recall(scope, resolved=RESOLVED_TICKETS, thread_since=thread_since)),
         _or_none(accounts.billing_events(scope, now - timedelta(days=BILLING_DAYS)) if is_billing else _nothing()),
     )
-    found, missing = orders
-    pulls = (profile, resolved, thread, open_tickets, billing)
+    past = earlier[0] if earlier else CustomerHistory()
     account = Account(
         profile=profile[0] if profile else None,
         orders=found,
         missing_order_refs=missing,
-        resolved_tickets=resolved[0] if resolved else (),
+        resolved_tickets=past.resolved,
         billing_events=billing[0] if billing else (),
-        prior_thread=thread[0] if thread else (),
-        open_tickets=open_tickets[0] if open_tickets else 0,
-        is_complete=all(pull is not None for pull in pulls),
+        prior_thread=past.recent_thread,
+        open_tickets=past.open_tickets,
+        is_complete=None not in (profile, earlier, billing),
     )
     return AccountDelta(
         base_version=base_version,

@@ -1,6 +1,7 @@
 """What may be read, by capability. Holding one of these gives no way to change anything. Source: design §2, AC-01."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
@@ -33,19 +34,22 @@ class AccountReader(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class CustomerHistory:
+    """A customer's earlier tickets, as far as a turn needs them (AC-02)."""
+
+    resolved: tuple[ResolvedTicket, ...] = ()
+    """The last resolved tickets, newest first."""
+    recent_thread: tuple[HistoryLine, ...] = ()
+    """The newest ended thread since the asked moment, masked, oldest line first."""
+    open_tickets: int = 0
+
+
 class TicketHistoryReader(Protocol):
     """Earlier tickets of one customer."""
 
-    async def resolved(self, scope: CustomerScope, limit: int) -> tuple[ResolvedTicket, ...]:
-        """Return the last resolved tickets, newest first (AC-02)."""
-        ...
-
-    async def recent_thread(self, scope: CustomerScope, since: datetime) -> tuple[HistoryLine, ...]:
-        """Return the newest earlier thread since the moment, masked, oldest line first (AC-02)."""
-        ...
-
-    async def open_count(self, scope: CustomerScope) -> int:
-        """Return how many of the customer's tickets are open."""
+    async def recall(self, scope: CustomerScope, *, resolved: int, thread_since: datetime | None) -> CustomerHistory:
+        """Return at most `resolved` ended tickets, and the newest ended thread since the moment if one is asked."""
         ...
 
 

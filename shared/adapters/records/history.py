@@ -8,9 +8,10 @@ from shared.domain.sources import HistoryLine, ResolvedTicket
 from shared.domain.ticket import PersonRow, Ticket, TicketStatus
 from shared.ports.clock import Clock
 from shared.ports.documents import CustomerScope, TenantScope
+from shared.ports.readers import CustomerHistory
 
-RESOLVED_WITHIN_DAYS: Final = 365
-"""How far back resolved tickets are looked for. Value ours."""
+LOOK_BACK_DAYS: Final = 365
+"""How far back a customer's tickets are looked for. Value ours."""
 THREAD_LINES: Final = 12
 """Most lines of an earlier thread handed on. Value ours."""
 TICKETS_LOOKED_AT: Final = 20
@@ -24,36 +25,18 @@ class HistoryRecords:
         self._tickets = tickets
         self._clock = clock
 
-    async def resolved(self, scope: CustomerScope, limit: int) -> tuple[ResolvedTicket, ...]:
-        """Return the last resolved tickets, newest first (AC-02)."""
-        since = self._clock.now() - timedelta(days=RESOLVED_WITHIN_DAYS)
-        ended = [t for t in await self._all(scope, since) if t.status in (TicketStatus.RESOLVED, TicketStatus.CLOSED)]
-        return tuple(
-            ResolvedTicket(
-                conversation_id=t.conversation_id,
-                customer_intent=t.issue.partition(":")[0],
-                summary="",
-                outcome=t.status.value,
-                at=t.closed_at or t.updated_at,
-            )
-            for t in ended[:limit]
-        )
-
-    async def recent_thread(self, scope: CustomerScope, since: datetime) -> tuple[HistoryLine, ...]:
-        """Return the newest ended thread since the moment, masked, oldest line first (AC-02)."""
-        for ticket in await self._all(scope, since):
-            if ticket.status in (TicketStatus.RESOLVED, TicketStatus.CLOSED):
-                return await self._lines(scope, ticket)
-        return ()
-
-    async def open_count(self, scope: CustomerScope) -> int:
-        """Return how many of the customer's tickets are open."""
-        since = self._clock.now() - timedelta(days=RESOLVED_WITHIN_DAYS)
-        return sum(t.status in (TicketStatus.OPEN, TicketStatus.NEEDS_REVIEW) for t in await self._all(scope, since))
-
-    async def _all(self, scope: CustomerScope, since: datetime) -> tuple[Ticket, ...]:
-        return await self._tickets.of_customer(
+    async def recall(self, scope: CustomerScope, *, resolved: int, thread_since: datetime | None) -> CustomerHistory:
+        """Return at most `resolved` ended tickets, and the newest ended thread since the moment if one is asked."""
+        since = self._clock.now() - timedelta(days=LOOK_BACK_DAYS)
+        tickets = await self._tickets.of_customer(
             TenantScope(scope.tenant_id), scope.customer_id, since=since, limit=TICKETS_LOOKED_AT
+        )
+        ended = [t for t in tickets if t.status in (TicketStatus.RESOLVED, TicketStatus.CLOSED)]
+        latest = next((t for t in ended if thread_since is not None and t.updated_at >= thread_since), None)
+        return CustomerHistory(
+            resolved=tuple(_resolved(t) for t in ended[:resolved]),
+            recent_thread=await self._lines(scope, latest) if latest is not None else (),
+            open_tickets=len(tickets) - len(ended),
         )
 
     async def _lines(self, scope: CustomerScope, ticket: Ticket) -> tuple[HistoryLine, ...]:
@@ -66,3 +49,13 @@ class HistoryRecords:
             if row.result is not None and row.result.reply is not None:
                 lines.append(HistoryLine(seq=row.reply_seq or row.seq, role="assistant", text=row.result.reply))
         return tuple(lines[-THREAD_LINES:])
+
+
+def _resolved(ticket: Ticket) -> ResolvedTicket:
+    return ResolvedTicket(
+        conversation_id=ticket.conversation_id,
+        customer_intent=ticket.issue.partition(":")[0],
+        summary="",
+        outcome=ticket.status.value,
+        at=ticket.closed_at or ticket.updated_at,
+    )
