@@ -1,7 +1,7 @@
 """Runs activities: at most as many at once as host.json allows, each until it has an outcome.
 
 Turns a result or an exception into the completion event the orchestration gets. An activity that is running when the
-process dies runs again: at least once, as on Azure. Source: contract.md "activityTrigger".
+process dies runs again: at least once, as on Azure. Source: functions.md §4.1.
 """
 
 from __future__ import annotations

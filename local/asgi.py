@@ -1,6 +1,6 @@
 """The little of ASGI the host needs: a request read whole, a response written whole.
 
-Source: contract.md "HTTP rules to replicate" (bodies up to 100 MB, joined repeats, no empty values).
+Source: functions.md §6.4 (bodies up to 100 MB, joined repeats, no empty values).
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Cosmos DB triggers over a local change source: at least once, in order, newest version per id within a batch.
 
 Reads what a store has written after the checkpoint, hands it over, and moves the checkpoint once the invocation has
-returned or its retries are used up — a failing batch is skipped, as on Azure. Source: contract.md
-"Cosmos DB trigger", "Retry policies".
+returned or its retries are used up — a failing batch is skipped, as on Azure. Source: functions.md §10.7, §10.8.
 """
 
 from __future__ import annotations

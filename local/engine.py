@@ -2,7 +2,7 @@
 
 Runs on the host's loop in turns: a turn steps every ready instance for at most a slice of time, then commits all of it
 in one transaction. Owns when things happen; what an episode decides is `episode` and `replay`, what callers may ask is
-`operations`. Source: contract.md "Local host design", "Other engine rules".
+`operations`. Source: functions.md §7, §3.6.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """One episode: feed the SDK an instance's history, and turn its answer into a conclusion.
 
 Pure but for the call between its two halves: `payload` before, `conclude` after. Writes nothing.
-Source: contract.md "orchestrationTrigger" (payload, result) and "Durable Task Scheduler" (limits).
+Source: functions.md §3 (payload, result) and §10.2 (limits).
 """
 
 from __future__ import annotations

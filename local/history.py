@@ -1,7 +1,7 @@
 """The history of an orchestration: event numbers, constructors and their JSON text.
 
 Owns the wire form the Durable extension feeds to the Python SDK. Never decides anything and never reads a clock.
-Source: contract.md "History events"; event numbers are those of DTFx.
+Source: functions.md §3.3; event numbers are those of DTFx.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What `host.json` and `local.settings.json` say to a host.
 
 Reads and checks; never starts anything. An unset `%SETTING%` falls back to the default, so that a fresh clone runs
-without any settings. Source: contract.md "host.json".
+without any settings. Source: functions.md §10.1.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The public listener: HTTP triggers, the guarded management API and `/admin`.
 
 Finds the function for a request, checks its key, runs it and writes what it returned. A function that raises answers
-500 with an empty body; its stack stays in the log. Source: contract.md "HTTP rules to replicate".
+500 with an empty body; its stack stays in the log. Source: functions.md §6.4.
 """
 
 from __future__ import annotations

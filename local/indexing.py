@@ -2,7 +2,7 @@
 
 Imports `function_app` once per directory and process: the SDK refuses a second `get_functions()`. Never runs any.
 A single import error means no functions at all, so it is an error here, never an empty app (fault 104).
-Source: contract.md "Indexing".
+Source: functions.md §6.1.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Access keys of the host: who may call which function.
 
 Without a key file, functions are open as under Core Tools, but the management API and `/admin` are not: their keys are
-made once per data directory. Never logs a key. Source: contract.md "HTTP rules to replicate".
+made once per data directory. Never logs a key. Source: functions.md §6.4.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Group commit: everything decided in one turn becomes durable in one transaction, then its effects leave.
 
 Owns the open batch. Nothing that was promised to happen `after` runs before the commit that covers it, so no activity
-starts and no caller hears of anything the disk does not know. Source: contract.md "Local host design".
+starts and no caller hears of anything the disk does not know. Source: functions.md §7.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Size limits that make a local run fail where Azure's Durable Task Scheduler would.
 
 Owns the numbers and the texts of the refusals; who refuses is the caller's matter.
-Source: contract.md "Durable Task Scheduler" (1 MB a payload), "Other engine rules" (custom status).
+Source: functions.md §10.2 (1 MB a payload), §3.6 (custom status).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """One HTTP listener: uvicorn's httptools protocol on a socket of our own, without its process management.
 
-Never touches signals and writes no logs of its own. Source: contract.md "HTTP rules to replicate"; uvicorn with
+Never touches signals and writes no logs of its own. Source: functions.md §6.4; uvicorn with
 httptools is the fastest plain ASGI server at hand.
 """
 

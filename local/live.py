@@ -1,7 +1,7 @@
 """Running instances in memory: an image of the store's rows, so that an episode reads nothing from disk.
 
 Owns the cache and what an instance takes from its inbox. An image is dropped when it is idle and old, never while it
-holds unread mail. Source: contract.md "Other engine rules" (batching, suspension, stale executions).
+holds unread mail. Source: functions.md §3.6 (batching, suspension, stale executions).
 """
 
 from __future__ import annotations

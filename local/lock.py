@@ -1,6 +1,6 @@
 """One process per data directory: a file lock that the kernel releases with the process.
 
-Source: contract.md "Local host design", shortcut 3 — two hosts on one file would run everything twice.
+Source: functions.md §7 (3): two hosts on one file would run everything twice.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 One handler serves two listeners: key-less on loopback for the app's own Durable client, and under
 `/runtime/webhooks/durabletask/` behind the system key. What this host does not offer answers 501.
-Source: contract.md "Durable management HTTP API".
+Source: functions.md §5.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from local.asgi import Request, Response, json_response
-from local.engine import Engine
+from local.engine import Engine, HostStopping
 from local.history import from_iso, to_export, to_iso
 from local.limits import TooLarge
 from local.operations import Ended, NotFound, Operations
@@ -88,6 +88,8 @@ class Management:
             return json_response({"Message": str(error)}, 400)
         except (CannotStart, TooLarge) as error:
             return json_response(_refusal(error), 400)
+        except HostStopping as error:
+            return json_response({"Message": str(error)}, 503)
         except AlreadyActive as error:
             return json_response({"Message": str(error), "ExceptionType": "AlreadyActive"}, 409)
 

@@ -1,6 +1,6 @@
 """NCRONTAB: six fields — second, minute, hour, day, month, weekday — in UTC.
 
-Parses a schedule and finds its next moment. Pure. Source: contract.md "Timer trigger"; NCrontab's rule that a
+Parses a schedule and finds its next moment. Pure. Source: functions.md §10.6; NCrontab's rule that a
 day must satisfy both day-of-month and day-of-week.
 """
 

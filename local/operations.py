@@ -1,7 +1,7 @@
 """What a caller may ask of the orchestrations: start, raise, suspend, resume, terminate, purge, look up.
 
 Checks what the Durable extension checks and returns once the request is durable. Knows nothing of HTTP.
-Source: contract.md "Durable management HTTP API", "Other engine rules".
+Source: functions.md §5, §3.6.
 """
 
 from __future__ import annotations

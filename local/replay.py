@@ -3,7 +3,7 @@
 The Python SDK does not number its tasks; the extension does, by executing the action list against the history. This
 module is that execution. It is re-run from scratch for each episode and keeps nothing: ids depend on history and
 actions only. Never corrects an orchestrator that numbers differently from the SDK — that fails here as it fails there.
-Source: contract.md "From actions and history to decisions".
+Source: functions.md §3.5.
 """
 
 from __future__ import annotations

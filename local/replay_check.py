@@ -1,7 +1,7 @@
 """Replays a finished history through the code of today: would it still decide the same?
 
 For stored-history tests. A history that no longer replays means a deployment would break the instances in flight, so
-the change needs a new orchestration version. Source: contract.md "Orchestration versioning".
+the change needs a new orchestration version. Source: functions.md §10.9.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Retry policies of timer and change-feed functions (`@app.retry`).
 
-Pure: says how often and how long to wait. The count lives in memory, as on Azure. Source: contract.md
-"Retry policies".
+Pure: says how often and how long to wait. The count lives in memory, as on Azure. Source: functions.md §10.8.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Route templates of HTTP triggers, with ASP.NET Core's meaning.
 
 Literals, `{x}`, `{x?}`, `{x=default}`, `{*rest}` and constraints; literal before constrained parameter before parameter
-before catch-all. Pure. Source: contract.md "HTTP rules to replicate".
+before catch-all. Pure. Source: functions.md §6.4.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Writes down what episodes conclude: new instances, mail, history, decisions, ends and new generations.
 
 Turns conclusions into one batch of rows and the effects that follow its commit. Never runs code and never commits.
-Source: contract.md "Other engine rules", "History events".
+Source: functions.md §3.6, §3.3.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from local.alarms import Alarms
 from local.episode import Conclusion
@@ -25,6 +25,9 @@ from local.replay import Completed, Continued, Failed, RunActivity, StartChild, 
 from local.store import Instance, Message, Store, Work
 
 log = logging.getLogger(__name__)
+
+HISTORY_ALARM_EVENTS: Final = 1_000
+"""A history this long replays slowly and costs money; said once for each thousand. Source: functions.md §10.10."""
 
 
 class CannotStart(ValueError):
@@ -221,6 +224,9 @@ class Scribe:
         number = live.episodes
         self._ledger.batch.put_episode(row.id, number, live.append(events))
         self._ledger.batch.put_instance(row)
+        before = len(live.past) - len(events)
+        if before // HISTORY_ALARM_EVENTS < len(live.past) // HISTORY_ALARM_EVENTS:
+            log.warning("the history of instance %s has %d events: continue as new", row.id, len(live.past))
         if live.inbox:
             self._effects.has_mail(live)
 

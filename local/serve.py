@@ -1,7 +1,7 @@
 """Assembles a host, starts it, and stops it gracefully.
 
-Owns the order of things: lock, store, index, listen, resume, announce; on the way down the reverse. Source: docs/host
-contract "Local host design" (shortcuts 3 to 5), design §8.
+Owns the order of things: lock, store, index, listen, resume, announce; on the way down the reverse. Source: functions.md §7,
+design §8.
 """
 
 from __future__ import annotations
@@ -203,12 +203,21 @@ async def run_host(
     change_source: ChangeSource | None = None,
     before_ready: Sequence[BeforeReady] = (),
 ) -> int:
-    """Run a host until SIGTERM or SIGINT and return the exit code; prints one JSON ready line on stdout."""
+    """Run a host until SIGTERM or SIGINT and return the exit code; prints one JSON ready line on stdout.
+
+    A second signal leaves at once: whatever was under way is picked up by the next start.
+    """
     began = time.perf_counter()
     host = Host(options, change_source=change_source)
     stopping = asyncio.Event()
+
+    def stop_or_leave() -> None:
+        if stopping.is_set():
+            os._exit(128 + signal.SIGINT)
+        stopping.set()
+
     for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, stopping.set)
+        asyncio.get_running_loop().add_signal_handler(number, stop_or_leave)
     await host.start()
     try:
         ready: dict[str, Any] = {"event": "ready", "url": host.url, "functions": host.function_count}

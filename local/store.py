@@ -2,7 +2,7 @@
 
 Owns every SQL statement of the host. Writes go through a Batch and become durable together, in one transaction; reads
 see committed rows only. Never decides anything. Only the engine's loop may use it.
-Source: contract.md "Local host design": one episode is one transaction, a restart needs no recovery code.
+Source: functions.md §7: one episode is one transaction, a restart needs no recovery code.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Timer triggers: one loop per function, one run at a time, at most one catch-up for what was missed.
 
 Owns the monitor's rules; the next moment is computed after a run ends, so runs never overlap, and a failing run never
-stops the schedule. Source: contract.md "Timer trigger".
+stops the schedule. Source: functions.md §10.6.
 """
 
 from __future__ import annotations

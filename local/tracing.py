@@ -1,7 +1,7 @@
 """Spans around invocations, through the OpenTelemetry API alone.
 
 Carries a W3C traceparent from a start to each activity of the instance. Costs nothing unless an incoming trace or a
-configured SDK asks for it. Never configures an exporter; the app does. Source: contract.md, shortcut 15.
+configured SDK asks for it. Never configures an exporter; the app does. Source: functions.md §7 (15).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Orchestration versions: which instances this host may run.
 
 Null is oldest; dotted numbers compare as numbers, anything else as text without case.
-Source: contract.md "Orchestration versioning"; host.json `defaultVersion`, `versionMatchStrategy`.
+Source: functions.md §10.9; host.json `defaultVersion`, `versionMatchStrategy`.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Async functions share one event loop on a thread of their own, so a blocking call stalls them and never the host; sync
 functions take a thread pool. The seam is `fns` and `invoke`: anything with these two may stand in for this worker.
-Never reads or writes the store. Source: contract.md "Execution" and "Data per binding".
+Never reads or writes the store. Source: functions.md §6.3 and §6.2.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ pytestmark = pytest.mark.req("DC-03")
 
 
 def test_activity_takes_the_next_id_and_keeps_its_input():
-    """Rule: ids count from 0 in the order the extension invokes. Source: contract.md "The shim"."""
+    """Rule: ids count from 0 in the order the extension invokes. Source: functions.md §3.5."""
     verdict = judge(result(ACTIVITY))
 
     assert verdict.decisions == (RunActivity(0, "work", '"in"'),)
@@ -160,7 +160,7 @@ def test_empty_compound_is_done_at_once():
 
 
 def test_retry_is_attempt_timer_attempt_and_one_last_timer():
-    """Rule: after the last failure one more timer fires at once. Source: contract.md "The shim", rule 4."""
+    """Rule: after the last failure one more timer fires at once. Source: functions.md §3.5, rule 4."""
     answer = result({**ACTIVITY, "actionType": 1, "retryOptions": RETRY}, error="broken", isDone=False)
     first = [confirmed(EventType.TASK_SCHEDULED, 0, Name="work"), *episode(failed(0), second=1)]
     second = [confirmed(EventType.TIMER_CREATED, 1, FireAt=LATER), *episode(fired(1), second=3)]
@@ -218,7 +218,7 @@ def test_old_replay_schema_is_refused():
     ids=["name", "id", "timer", "child", "entity"],
 )
 def test_history_that_records_another_decision_is_non_deterministic(event):
-    """Rule: a mismatch in kind or name fails. Source: contract.md "The shim", rule 8."""
+    """Rule: a mismatch in kind or name fails. Source: functions.md §3.5, rule 8."""
     with pytest.raises(NonDeterminism, match="the history records"):
         judge(result(ACTIVITY), event)
 
@@ -234,7 +234,7 @@ def test_completions_of_unknown_tasks_are_ignored():
 
 
 def test_orchestrator_that_waits_for_nothing_is_stuck_and_fails():
-    """Rule: what would hang for ever on Azure fails here. Source: contract.md "Unsafe patterns"."""
+    """Rule: what would hang for ever on Azure fails here. Source: functions.md §8.2."""
     done = [confirmed(EventType.TASK_SCHEDULED, 0, Name="work"), completed(0)]
     outcome = judge(result(ACTIVITY), *done).outcome
 

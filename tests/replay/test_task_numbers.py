@@ -89,7 +89,7 @@ def orchestrator_of(plan):
 @settings(max_examples=500, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(plan=st.lists(st.sampled_from(STEPS), min_size=1, max_size=6), seed=st.integers(0, 2**32))
 def test_shim_and_sdk_number_tasks_alike_in_safe_orchestrations(plan, seed):
-    """Rule: ids the shim chooses are ids the SDK looks up, whatever completes first. Source: contract.md."""
+    """Rule: ids the shim chooses are ids the SDK looks up, whatever completes first. Source: functions.md §3.5."""
     simulation = Simulation(orchestrator_of(plan), random.Random(seed))
 
     outcome = simulation.run()
@@ -149,7 +149,7 @@ def caught_fan_out_of_retries(context):
 def test_unsafe_pattern_fails_loudly_and_never_hangs(code):
     """Rule: where Azure would hang or fail, some run here is non-deterministic or stuck, and says so.
 
-    Source: contract.md "Unsafe patterns"; issue 603 of azure-functions-durable-python.
+    Source: functions.md §8.2; issue 603 of azure-functions-durable-python.
     """
     loud = 0
     for seed in range(120):

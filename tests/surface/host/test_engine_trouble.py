@@ -35,7 +35,7 @@ class SeamWorker:
 
 
 async def test_worker_with_the_seam_alone_runs_everything(tmp_path):
-    """Rule: `fns` and `invoke` are all the host needs of a worker. Source: contract.md "Worker seam"."""
+    """Rule: `fns` and `invoke` are all the host needs of a worker. Source: functions.md §7."""
     async with running_host(APP, tmp_path, worker=SeamWorker()) as host:
         await host.operations.start("fan_out", "f", json.dumps("20"))
         await host.operations.start("countdown", "c", json.dumps("3"))

@@ -19,7 +19,7 @@ pytestmark = [
 
 
 async def test_client_reads_the_status_of_an_ended_instance(caller):
-    """Rule: get_status returns name, status, input as text, output and history. Source: contract.md."""
+    """Rule: get_status returns name, status, input as text, output and history. Source: functions.md §5."""
     await caller.start("eight_steps", "s", 1)
     await caller.ended("s")
 
@@ -304,7 +304,7 @@ async def test_unknown_paths_and_methods_are_404(caller):
 
 
 async def test_traceparent_of_a_start_reaches_the_activities(caller):
-    """Rule: the trace is kept on the instance and given to each activity. Source: contract.md, shortcut 15."""
+    """Rule: the trace is kept on the instance and given to each activity. Source: functions.md §7 (15)."""
     parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
     async with aiohttp.ClientSession() as session:
         traced = Caller(caller.host, session)

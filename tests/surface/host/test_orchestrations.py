@@ -13,7 +13,7 @@ pytestmark = pytest.mark.req("DC-03")
 
 
 async def test_every_action_type_runs_to_the_end(caller):
-    """Rule: activity, retry, timer, children, event against deadline, guid and version. Source: contract.md."""
+    """Rule: activity, retry, timer, children, event against deadline, guid and version. Source: functions.md §3."""
     await caller.start("every_action", "all")
     await caller.until("all", custom={"at": "event"})
     await caller.client("raise", "all", {"name": "answer", "data": {"x": 1}})
@@ -357,3 +357,11 @@ async def test_instance_of_a_newer_version_fails_under_the_fail_strategy(caller)
 
     assert status == "Failed"
     assert "version mismatch" in output
+
+
+async def test_fault_080_history_that_grows_long_is_told(caller, caplog):
+    """Rule: a history of a thousand events is warned of (fault 080)."""
+    await caller.start("fan_out", "long", 340)
+
+    assert (await caller.ended("long"))[0] == "Completed"
+    assert "the history of instance long has" in caplog.text

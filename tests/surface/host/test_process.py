@@ -191,3 +191,17 @@ def test_graceful_stop_lets_running_activities_end(tmp_path, processes):
     assert host.ended()[0] == 0
     url = processes(tmp_path).ready()["url"]
     assert wait_ended(url, tmp_path, "g")["output"] == [0.4, 0.01]
+
+
+def test_second_signal_leaves_at_once(tmp_path, processes):
+    """Rule: who asks twice does not wait for the deadline; the activity runs again at the next start."""
+    host = processes(tmp_path)
+    url = host.ready()["url"]
+    post(f"{url}/api/client/start/g", {"name": "napper", "input": [30]})
+    while status(url, tmp_path, "g")["runtimeStatus"] != "Running":
+        time.sleep(0.01)
+    host.process.send_signal(signal.SIGTERM)
+    time.sleep(0.1)
+    host.process.send_signal(signal.SIGTERM)
+
+    assert host.ended(timeout_s=3.0)[0] == 130

@@ -55,7 +55,7 @@ def seen(request):
     ],
 )
 def test_schedule_finds_its_next_moment(text, expected):
-    """Rule: six NCRONTAB fields in UTC, strictly after the given moment. Source: contract.md "Timer trigger"."""
+    """Rule: six NCRONTAB fields in UTC, strictly after the given moment. Source: functions.md §10.6."""
     assert parse_schedule(text).after(NOW) == datetime.fromisoformat(expected).replace(tzinfo=UTC)
 
 
@@ -131,7 +131,7 @@ async def test_failed_run_leaves_the_timer_alive(tmp_path, seen):
 
 
 def test_retry_policies_wait_as_declared():
-    """Rule: fixed delay, or doubling between a minimum and a maximum. Source: contract.md "Retry policies"."""
+    """Rule: fixed delay, or doubling between a minimum and a maximum. Source: functions.md §10.8."""
     fixed = to_policy({"strategy": "fixed_delay", "max_retry_count": "2", "delay_interval": "00:00:05"})
     growing = to_policy(
         {
