@@ -359,9 +359,10 @@ async def test_instance_of_a_newer_version_fails_under_the_fail_strategy(caller)
     assert "version mismatch" in output
 
 
-async def test_fault_080_history_that_grows_long_is_told(caller, caplog):
-    """Rule: a history of a thousand events is warned of (fault 080)."""
-    await caller.start("fan_out", "long", 340)
+async def test_fault_080_history_that_grows_long_is_told(caller, caplog, monkeypatch):
+    """Rule: a history that passes another thousand events is warned of (fault 080); twenty here."""
+    monkeypatch.setattr("local.scribe.HISTORY_ALARM_EVENTS", 20)
+    await caller.start("eight_steps", "long", 0)
 
     assert (await caller.ended("long"))[0] == "Completed"
-    assert "the history of instance long has" in caplog.text
+    assert caplog.text.count("the history of instance long has") == 1
