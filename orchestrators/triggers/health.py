@@ -21,6 +21,38 @@ CHECK_TIMEOUT_S: Final = 3.0
 UP: Final = "up"
 DOWN: Final = "down"
 
+HTTP_FUNCTIONS: Final = (
+    "article",
+    "article_search",
+    "articles",
+    "conversation",
+    "conversation_closing",
+    "conversation_feedback",
+    "conversation_opening",
+    "conversation_turn",
+    "desk_case",
+    "desk_cases",
+    "desk_claim",
+    "desk_release",
+    "desk_reply",
+    "desk_resolution",
+    "health_live",
+    "health_ready",
+    "one_agent",
+    "openapi_document",
+    "send_message",
+    "tenant",
+    "tenant_identity_secret",
+    "tenant_key",
+    "tenant_key_rotation",
+    "tenant_keys",
+    "tenant_policy",
+    "tenant_policy_changes",
+    "tenants",
+    "unknown_path",
+)
+"""Names of the HTTP functions. Source: orchestrators.triggers.http."""
+
 _PROBE: Final = PublishedText("ready")
 
 
@@ -53,8 +85,18 @@ class Inventory:
 INVENTORY: Final = Inventory()
 """This process's functions."""
 
-DURABLE_FUNCTIONS: Final = frozenset({*(f.value for f in FlowName), *(a.value for a in ActivityName)})
-"""Flows and activities every deployment must have."""
+EXPECTED_FUNCTIONS: Final = frozenset(
+    {
+        *(flow.value for flow in FlowName),
+        *(activity.value for activity in ActivityName),
+        *HTTP_FUNCTIONS,
+        "sweep",
+        "purge_expired",
+        "embed_articles",
+        "await_cases",
+    }
+)
+"""Functions every deployment must have, written down apart from the code that registers them (fault 104)."""
 
 
 def registered_names(app: object) -> frozenset[str]:

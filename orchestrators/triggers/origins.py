@@ -4,7 +4,6 @@ A preflight names no tenant, so it is answered for an origin any tenant has list
 its own tenant's list. Source: GW-08, design §7 "OPTIONS for CORS per tenant's origins".
 """
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -12,7 +11,7 @@ from shared.adapters.records.codec import from_stored
 from shared.container import Services
 from shared.domain.policy import TenantPolicy
 from shared.domain.tenant import PolicyVersion
-from shared.ports.documents import Container, PlatformScope, Query, Where
+from shared.ports.documents import Container, Documents, PlatformScope, Query, Where
 
 FRESH: Final = timedelta(seconds=60)
 """How long a known origin answers preflights without another look. Value ours."""
@@ -32,15 +31,23 @@ RESPONSE_HEADERS: Final = "ETag, Location, Retry-After, X-Trace-Id"
 Headers = tuple[tuple[str, str], ...]
 
 
-@dataclass(slots=True)
-class _Known:
-    """The origins of all tenants as last read."""
+class KnownOrigins:
+    """The origins of all tenants as last read: one scan serves a minute of preflights."""
 
-    origins: frozenset[str] = frozenset()
-    at: datetime | None = None
+    def __init__(self) -> None:
+        self._origins: frozenset[str] = frozenset()
+        self._read_at: datetime | None = None
+
+    async def knows(self, origin: str, *, documents: Documents, now: datetime) -> bool:
+        """Tell whether some tenant has listed the origin; looks again when the last look is old or did not find it."""
+        age = FRESH if self._read_at is None else now - self._read_at
+        is_old = age >= FRESH or (origin not in self._origins and age >= RECHECK)
+        if is_old:
+            self._origins, self._read_at = await _all_origins(documents), now
+        return origin in self._origins
 
 
-_KNOWN: Final = _Known()
+_KNOWN: Final = KnownOrigins()
 
 
 def cors_headers(origin: str, policy: TenantPolicy | None) -> Headers:
@@ -50,11 +57,8 @@ def cors_headers(origin: str, policy: TenantPolicy | None) -> Headers:
 
 async def preflight_headers(services: Services, origin: str) -> Headers:
     """Return the same for a preflight, which cannot say whose tenant it is for."""
-    now = services.clock.now()
-    age = now - _KNOWN.at if _KNOWN.at is not None else FRESH
-    if age >= FRESH or age < timedelta(0) or (origin not in _KNOWN.origins and age >= RECHECK):
-        _KNOWN.origins, _KNOWN.at = await _all_origins(services), now
-    return _grant(origin) if origin in _KNOWN.origins else ()
+    is_known = await _KNOWN.knows(origin, documents=services.documents, now=services.clock.now())
+    return _grant(origin) if is_known else ()
 
 
 def preflight_grant(allow: str) -> Headers:
@@ -66,12 +70,12 @@ def preflight_grant(allow: str) -> Headers:
     )
 
 
-async def _all_origins(services: Services) -> frozenset[str]:
+async def _all_origins(documents: Documents) -> frozenset[str]:
     """Return the origins of every tenant's policy in force."""
     found: set[str] = set()
     continuation: str | None = None
     while True:
-        page = await services.documents.query(
+        page = await documents.query(
             Container.TENANTS,
             PlatformScope("a preflight names no tenant"),
             Query(
