@@ -119,7 +119,7 @@ def build(settings: Settings) -> Services:
         data_keys=data_keys,
         seal_keys=KeyRing((SealKey("local", key_file.derive("seal")),)),
         tenants=TenantRecords(documents, secrets=KeyRingBox(data_keys), clock=clock, ids=ids),
-        keys=KeyRecords(documents, clock=clock, ids=ids),
+        keys=KeyRecords(documents, clock=clock, ids=ids, first_operator_sha256=settings.operator_key_hash),
         articles=articles,
         tickets=tickets,
         history=HistoryRecords(tickets, clock),

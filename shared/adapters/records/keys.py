@@ -5,6 +5,8 @@ REVOKED_WITHIN_S, so a revocation made by another process takes effect within th
 secret is compared on every request all the same. Source: GW-02, design §6 row `keys`.
 """
 
+import hashlib
+import hmac
 from collections import OrderedDict
 from datetime import datetime, timedelta
 from typing import Final
@@ -46,10 +48,12 @@ _LOOK_UP: Final = PlatformScope("a request names a key id only")
 class KeyRecords:
     """The API keys of all tenants."""
 
-    def __init__(self, documents: Documents, *, clock: Clock, ids: IdSource) -> None:
+    def __init__(self, documents: Documents, *, clock: Clock, ids: IdSource, first_operator_sha256: str = "") -> None:
+        """Take the SHA-256 hex of a first operator key, which a new deployment has before any key is stored."""
         self._documents = documents
         self._clock = clock
         self._ids = ids
+        self._first_operator_sha256 = first_operator_sha256
         self._remembered: OrderedDict[KeyId, tuple[datetime, ApiKey]] = OrderedDict()
         self._nobody = self._new_key(
             TenantScope(OPERATOR_TENANT), KeyId("0" * KEY_ID_CHARS), KeyScope.OPERATOR, "nobody", None, None, "nobody"
@@ -84,6 +88,10 @@ class KeyRecords:
         parsed = parse_key(text)
         key = None if parsed is None else await self._look_up(parsed.kid)
         is_proven = is_secret_of(key or self._nobody, parsed.secret if parsed is not None else "")
+        if parsed is not None and parsed.scope is KeyScope.OPERATOR and self._is_first_operator(text):
+            return self._new_key(
+                TenantScope(OPERATOR_TENANT), parsed.kid, KeyScope.OPERATOR, "first operator", None, None, parsed.secret
+            )
         if parsed is None or key is None or not is_proven or key.scope is not parsed.scope:
             return None
         return key if key.is_valid_at(self._clock.now()) else None
@@ -144,6 +152,10 @@ class KeyRecords:
             continuation = page.continuation
             if continuation is None:
                 return tuple(keys)
+
+    def _is_first_operator(self, text: str) -> bool:
+        found = hashlib.sha256(text.encode()).hexdigest()
+        return bool(self._first_operator_sha256) and hmac.compare_digest(found, self._first_operator_sha256)
 
     async def _look_up(self, kid: KeyId) -> ApiKey | None:
         now = self._clock.now()

@@ -455,7 +455,7 @@ class TicketRecords:
                 "updated_at": now,
             }
             if op in (TicketOp.RESOLVE, TicketOp.CLOSE):
-                update |= {"closed_at": now, "issue": "", "contacts_on_issue": 0, "has_clarified": False}
+                update |= {"closed_at": now, "contacts_on_issue": 0, "has_clarified": False}
             if op in (TicketOp.RELEASE, TicketOp.RESOLVE):
                 update |= {"case_id": None, "answered_seq": ticket.last_customer_seq, "first_unanswered_at": None}
             moved = ticket.model_copy(update=update)
