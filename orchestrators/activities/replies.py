@@ -13,7 +13,7 @@ from shared.domain.phrases import Phrase, phrase, phrase_language
 from shared.domain.policy import TenantPolicy
 from shared.domain.sources import RetrievedArticle
 from shared.domain.text import MaskedText
-from shared.domain.ticket import ActionShown, Outcome, SourceShown, TurnResult
+from shared.domain.ticket import ActionShown, HandoffRow, Outcome, SourceShown, Ticket, TurnResult
 from shared.domain.turns import CannedKind, Route
 
 _PHRASES: Final = {
@@ -63,6 +63,22 @@ def handoff_result(
     told = canned_result(state, CannedKind.HANDOFF, policy)
     triggers = tuple(t.value for t in decision.triggers)
     return told.model_copy(update={"case_id": case, "triggers": triggers, "actions": actions})
+
+
+def lost_handoff_result(ticket: Ticket, handoff: HandoffRow, policy: TenantPolicy) -> TurnResult:
+    """Return the result of a handoff that is finished without its turn's state."""
+    language = phrase_language(ticket.language or policy.default_language)
+    text = phrase(Phrase.HANDOFF, language, shop=policy.shop_name)
+    if not ticket.has_greeted:
+        text = f"{phrase(Phrase.AI_NOTICE, language, shop=policy.shop_name)} {text}"
+    return TurnResult(
+        outcome=Outcome.ESCALATED,
+        reply=MaskedText(text),
+        language=language,
+        severity=handoff.severity,
+        case_id=handoff.case_id,
+        triggers=handoff.triggers,
+    )
 
 
 def reply_language(state: TurnState, policy: TenantPolicy) -> str:

@@ -7,7 +7,13 @@ from datetime import timedelta
 from typing import Final
 
 from agents.supervisor import approval_scope
-from orchestrators.activities.replies import approved_result, canned_result, handoff_result, shown_sources
+from orchestrators.activities.replies import (
+    approved_result,
+    canned_result,
+    handoff_result,
+    lost_handoff_result,
+    shown_sources,
+)
 from shared.adapters.records.tickets import Settled
 from shared.authority.verify import verify_approval
 from shared.container import Services
@@ -18,7 +24,7 @@ from shared.domain.human_triggers import SLA_MINUTES, Severity
 from shared.domain.ids import TraceId, case_id
 from shared.domain.sources import HistoryLine
 from shared.domain.text import MaskedText
-from shared.domain.ticket import ActionShown, PersonRow, TurnRow
+from shared.domain.ticket import ActionShown, HandoffRow, PersonRow, TurnRow
 from shared.domain.turns import DeliverInput, HandOverInput, OpenedTurn, Settlement, TurnInput
 from shared.ports.documents import TenantScope
 
@@ -156,6 +162,34 @@ async def hand_over(request: HandOverInput, services: Services) -> Settlement:
     await services.tickets.finish_handoff(scope, turn.conversation_id, turn.message_id, result)
     await announce(turn, services)
     return Settlement(settled=Settled.DONE.value)
+
+
+async def finish_lost_handoff(handoff: HandoffRow, services: Services) -> None:
+    """Finish a handoff whose flow died half-way: a bare case, then the customer is told (sweeper, fault 009)."""
+    scope = TenantScope(handoff.tenant_id)
+    ticket = await services.tickets.ticket(scope, handoff.conversation_id)
+    if ticket is None:
+        return
+    severity = Severity(handoff.severity)
+    await services.cases.open(
+        scope,
+        Case(
+            id=handoff.case_id,
+            tenant_id=handoff.tenant_id,
+            conversation_id=handoff.conversation_id,
+            customer_id=handoff.customer_id,
+            message_id=handoff.message_id,
+            severity=severity,
+            severity_rank=SEVERITY_RANK[severity],
+            triggers=handoff.triggers,
+            reason="the turn's flow ended before its handoff did",
+            opened_at=handoff.at,
+            due_at=handoff.at + timedelta(minutes=SLA_MINUTES[severity]),
+        ),
+    )
+    policy = await services.tenants.policy(scope)
+    told = lost_handoff_result(ticket, handoff, policy)
+    await services.tickets.finish_handoff(scope, handoff.conversation_id, handoff.message_id, told)
 
 
 async def announce(turn: TurnInput, services: Services) -> None:
