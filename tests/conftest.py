@@ -97,8 +97,7 @@ class _Recorder:
     def pytest_sessionfinish(self) -> None:
         """Write what was seen."""
         rows = [
-            {"name": name, "req": self.ids.get(name, []), "outcome": outcome}
-            for name, outcome in self.outcomes.items()
+            {"name": name, "req": self.ids.get(name, []), "outcome": outcome} for name, outcome in self.outcomes.items()
         ]
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self.path.write_text(json.dumps(rows))

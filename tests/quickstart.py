@@ -1,6 +1,6 @@
 """The README's first steps, run as a stranger would: start, ask by curl, read the answer, start again.
 
-`make quickstart` runs it in CI; it needs no network and leaves nothing behind. Source: issue of the main job, fault 109.
+`make quickstart` runs it in CI; it needs no network and leaves nothing behind. Source: fault 109.
 """
 
 import json

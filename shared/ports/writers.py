@@ -1,4 +1,4 @@
-"""Ports that write to our own stores. Of the agents only the executor and the recorder may hold one. Source: design §2."""
+"""Ports that write to our own stores; of the agents only the executor and the recorder hold one. Source: design §2."""
 
 from typing import Protocol
 
