@@ -11,7 +11,25 @@ from pydantic import BaseModel, ConfigDict, Field
 from shared.domain.errors import SchemaError
 
 ZERO_DECIMAL_CURRENCIES: Final = frozenset(
-    "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF".split()
+    [
+        "BIF",
+        "CLP",
+        "DJF",
+        "GNF",
+        "ISK",
+        "JPY",
+        "KMF",
+        "KRW",
+        "PYG",
+        "RWF",
+        "UGX",
+        "UYI",
+        "VND",
+        "VUV",
+        "XAF",
+        "XOF",
+        "XPF",
+    ]
 )
 """Currencies without a minor unit. Source: ISO 4217."""
 THREE_DECIMAL_CURRENCIES: Final = frozenset({"BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"})
