@@ -1,7 +1,7 @@
 """How well the offline composer picks the article that answers, and how honest its confidence is, on public questions.
 
-`python -m evals.composing` prints, for each set, how often the best sentence comes from a relevant article, and the area
-under the curve of confidence between answerable questions and the same questions with every relevant article removed.
+`python -m evals.composing` prints for each set how often a chosen sentence is of a relevant article, and the area under
+the curve of confidence between answerable questions and the same ones with every relevant article removed.
 `--fit` refits the confidence. Source: CO-03, GO-03, data README (retrieval sets).
 """
 
@@ -49,31 +49,46 @@ def _rows(path: Path) -> list[dict[str, str]]:
         return [json.loads(line) for line in lines]
 
 
-async def run_set(name: str, root: Path, embedder: OnnxEmbedder) -> list[Trial]:
-    """Return two trials a question: with its relevant articles and without them."""
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question and the articles that answer it; none answers an unanswerable one."""
+
+    text: str
+    good: frozenset[str]
+
+
+def load_public(name: str, root: Path) -> tuple[list[dict[str, str]], list[Question]]:
+    """Return a public set's articles and a sample of its questions."""
     docs = _rows(root / f"{name}.docs.dev.jsonl")
-    queries = _rows(root / f"{name}.queries.dev.jsonl")
     relevant: dict[str, set[str]] = {}
     for row in _rows(root / f"{name}.qrels.dev.jsonl"):
         if float(row["rel"]) > 0:
             relevant.setdefault(row["qid"], set()).add(row["did"])
-    chosen = [q for q in queries if relevant.get(q["id"])]
-    random.Random(7).shuffle(chosen)
-    texts = [MaskedText(f"{d.get('title', '')}. {d['text'][:CONTEXT_CHARS]}") for d in docs]
-    vectors = await embedder.embed(texts)
+    asked = [q for q in _rows(root / f"{name}.queries.dev.jsonl") if relevant.get(q["id"])]
+    random.Random(7).shuffle(asked)
+    return docs, [Question(q["text"], frozenset(relevant[q["id"]])) for q in asked[:QUESTIONS]]
+
+
+def load_own() -> tuple[list[dict[str, str]], list[Question]]:
+    """Return our own candle shop, with questions it answers and questions of other worlds."""
+    shop = json.loads((Path(__file__).parent / "candle_shop.json").read_text(encoding="utf-8"))
+    docs = [{"id": a[1], "title": a[2], "text": a[3]} for a in shop["articles"]]
+    asked = [Question(text, frozenset({did})) for text, did in shop["answered"]]
+    return docs, asked + [Question(text, frozenset()) for text in shop["unanswered"]]
+
+
+async def run_set(docs: list[dict[str, str]], questions: list[Question], embedder: OnnxEmbedder) -> list[Trial]:
+    """Return two trials a question: with its relevant articles and without them; one where there are none."""
+    vectors = await embedder.embed([MaskedText(f"{d.get('title', '')}. {d['text'][:CONTEXT_CHARS]}") for d in docs])
     trials: list[Trial] = []
-    for query in chosen[:QUESTIONS]:
-        asked = MaskedText(query["text"])
+    for question in questions:
+        asked = MaskedText(question.text)
         near: NDArray[np.float32] = vectors @ (await embedder.embed([asked]))[0]
         order = [docs[i] for i in np.argsort(-near)]
-        good = relevant[query["id"]]
-        with_answer = (
-            order[:TOP]
-            if any(d["id"] in good for d in order[:TOP])
-            else [*order[: TOP - 1], next(d for d in order if d["id"] in good)]
-        )
-        without = [d for d in order if d["id"] not in good][:TOP]
-        for pinned, is_answerable in ((with_answer, True), (without, False)):
+        answer = [d for d in order if d["id"] in question.good][:1]
+        top = order[:TOP] if any(d in order[:TOP] for d in answer) else [*order[: TOP - 1], *answer]
+        without = [d for d in order if d["id"] not in question.good][:TOP]
+        for pinned, is_answerable in ((top, True), (without, False)) if answer else ((without, False),):
             candidates = [
                 Candidate(s.text, article_ref(ArticleId(d["id"]), 1), d.get("title", ""), rank, s.position)
                 for rank, d in enumerate(pinned)
@@ -81,7 +96,7 @@ async def run_set(name: str, root: Path, embedder: OnnxEmbedder) -> list[Trial]:
             ]
             selection = await select_sentences(asked, candidates, embedder, language="en", currency="USD")
             ids = {c.ref.removeprefix("article:").rsplit("@", 1)[0] for c in selection.chosen}
-            trials.append(Trial(selection, is_answerable, is_answerable and bool(ids & good)))
+            trials.append(Trial(selection, is_answerable, is_answerable and bool(ids & question.good)))
     return trials
 
 
@@ -91,10 +106,13 @@ async def main() -> None:
     embedder = OnnxEmbedder(find_minilm(), threads=1)
     everything: list[Trial] = []
     print(f"{'set':14}right  AUROC  answered  of these right  unanswerable held back")
-    for name in SETS:
-        trials = await run_set(name, root, embedder)
+    for name in (*SETS, "own shop"):
+        docs, questions = load_own() if name == "own shop" else load_public(name, root)
+        trials = await run_set(docs, questions, embedder)
         everything += trials
         _report(name, trials)
+        if "--fit" in sys.argv:
+            _fit(trials)
     _report("all", everything)
     if "--fit" in sys.argv:
         _fit(everything)

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from agents.supervisor.lexical import split_sentences
 from shared.domain.deltas import TurnState
 from shared.domain.ids import CustomerId, SourceRef
 from shared.domain.intents import ArticleType
 from shared.domain.language import detect_language
 from shared.domain.money import Money
+from shared.domain.passages import clean_sentences
 from shared.domain.phrases import order_sentences, product_sentences
 from shared.domain.policy import TenantPolicy
 from shared.domain.sources import Order, RetrievedArticle
@@ -39,10 +39,12 @@ class Evidence:
     ref: SourceRef
     kind: EvidenceKind
     sentences: tuple[str, ...]
+    """What it says, sentence by sentence; notes to staff are no evidence."""
     values: tuple[TypedValue, ...]
     language: str
     frames: frozenset[str] = frozenset()
     """Sentences of ours that are pure renderings of this record: true of it by construction."""
+    title: str = ""
     article_type: ArticleType | None = None
     status: str = ""
     """An order's state, as the shop says it."""
@@ -65,7 +67,8 @@ def _from_article(article: RetrievedArticle, policy: TenantPolicy, language: str
     detected, confidence = detect_language(article.content.value)
     own = detected if confidence >= DETECTION_FLOOR else language
     attributes = tuple(f"{key.replace('_', ' ')}: {value}" for key, value in article.attributes.items())
-    body = split_sentences(article.content.value)
+    clean = clean_sentences(article.content.value)
+    body = tuple(dict.fromkeys((*(s.heading for s in clean if s.heading), *(s.text for s in clean))))
     frames = (
         tuple(s for ss in product_sentences(article, language, policy.currency).values() for s in ss)
         if article.type is ArticleType.PRODUCT
@@ -73,7 +76,16 @@ def _from_article(article: RetrievedArticle, policy: TenantPolicy, language: str
     )
     text = (article.title.value, *body, *attributes)
     values = _values("\n".join(text), own, policy) + _values("\n".join(frames), language, policy)
-    return Evidence(article.ref, EvidenceKind.ARTICLE, text + frames, values, own, frozenset(frames), article.type)
+    return Evidence(
+        article.ref,
+        EvidenceKind.ARTICLE,
+        text + frames,
+        values,
+        own,
+        frozenset(frames),
+        title=article.title.value,
+        article_type=article.type,
+    )
 
 
 def _from_order(order: Order, policy: TenantPolicy, language: str) -> Evidence:

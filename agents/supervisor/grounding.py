@@ -5,7 +5,7 @@ closed on anything it cannot place. Source: CO-03, SU-01, SU-05, GO-01, design Â
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from agents.supervisor.evidence import Evidence, EvidenceKind, collect_evidence
@@ -16,7 +16,7 @@ from shared.domain.drafts import Check, CheckVerdict, Draft, Sentence, SentenceK
 from shared.domain.ids import SourceRef
 from shared.domain.phrases import STATUS_WORDS, Phrase, canned_texts, canonical_status, phrase
 from shared.domain.policy import TenantPolicy
-from shared.domain.typed_values import TypedValue, extract_values, unsupported
+from shared.domain.typed_values import TypedValue, ValueKind, extract_values, unsupported
 from shared.domain.typed_values.folding import fold
 from shared.domain.typed_values.numbers import base_language
 
@@ -132,7 +132,7 @@ def _judge_words(text: str, cited: list[Evidence], case: _Case) -> _Fault | None
     comparable = [e for e in cited if base_language(e.language) == case.language]
     if not comparable:
         return None if case.has_model_support else _Fault("claim and source are in different languages", refs)
-    overlaps = [(e, measure(text, e.sentences, case.language)) for e in comparable]
+    overlaps = [(e, measure(text, e.sentences, case.language, title=e.title)) for e in comparable]
     best, overlap = max(overlaps, key=lambda pair: support(pair[1]))
     if support(overlap) < SUPPORT_FLOOR or overlap.content < CONTENT_FLOOR:
         return _Fault("a claim's words are not in the cited source", refs)
@@ -193,7 +193,10 @@ def _customer_values(state: TurnState, language: str, policy: TenantPolicy) -> t
         state.snapshot.message.value,
         *(h.text.value for h in state.snapshot.context.history if h.role == "customer"),
     ]
-    return extract_values("\n".join(said), language=language, default_currency=policy.currency)
+    found = extract_values("\n".join(said), language=language, default_currency=policy.currency)
+    # "where is 1001?" names an order without saying so.
+    named = (replace(v, kind=ValueKind.IDENTIFIER) for v in found if v.kind is ValueKind.NUMBER)
+    return (*found, *named)
 
 
 def _policy_values(case: _Case) -> tuple[TypedValue, ...]:

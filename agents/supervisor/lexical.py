@@ -119,10 +119,13 @@ def split_sentences(text: str) -> tuple[str, ...]:
     return tuple(p.strip() for p in parts if p and p.strip())
 
 
-def measure(claim: str, source: Sequence[str], language: str) -> Overlap:
-    """Return the overlap with the window of the source's sentences that shares most words with the claim."""
+def measure(claim: str, source: Sequence[str], language: str, *, title: str = "") -> Overlap:
+    """Return the overlap with the window of the source's sentences that shares most words with the claim.
+
+    `title` belongs to every window: what an article is about may be named beside any of its sentences.
+    """
     stems = analyse(claim, language)[:MAX_TOKENS]
-    window = _best_window(set(stems), source, language)
+    window = f"{title} {_best_window(set(stems), source, language)}"
     other = analyse(window, language)[:MAX_TOKENS]
     known = set(other)
     content = _content_stems(claim, language)

@@ -46,6 +46,12 @@ SOCIAL_CONFIDENCE: Final = 0.95
 DETECTION_FLOOR: Final = 0.3
 """Below it an article's language is taken to be the customer's. Unit: 0–1. Source: ours."""
 
+_CODE_WORDS: Final = frozenset({"sku", "barcode", "ean", "gtin", "mpn"})
+"""Names of article codes; the same in every product language."""
+_CONNECTIVE: Final = re.compile(
+    r"^(?:However|But|Also|Additionally|Furthermore|Moreover|Therefore|Please note(?: that)?|Note(?: that)?),? "
+)
+"""Openings that lean on a sentence that is not quoted; without them the rest says the same."""
 _ORDER_INTENTS: Final = frozenset(
     {
         CustomerIntent.ORDER_STATUS,
@@ -95,7 +101,7 @@ class ExtractiveComposer:
                 return _revised(offers, language, sure, request)
         selection = await self._select(request, language)
         if selection.confidence >= COMPOSER_FLOOR:
-            parts += [_sentence(c.shown or c.text, SentenceKind.CLAIM, c.ref) for c in selection.chosen]
+            parts += [_sentence(text, SentenceKind.CLAIM, ref) for text, ref in _quoted(selection, request)]
         return _revised(parts, language, max(confidence, selection.confidence), request)
 
     async def _select(self, request: ComposeRequest, language: str) -> Selection:
@@ -142,20 +148,44 @@ def _candidates(article: RetrievedArticle, rank: int, language: str, request: Co
     if article.type is ArticleType.PRODUCT:
         compared = product_sentences(article, "en", request.policy.currency)
         shown = product_sentences(article, language, request.policy.currency)
-        for fact in shown:
-            pairs = zip(compared[fact], shown[fact], strict=True)
-            found += [
-                Candidate(en, article.ref, title, rank, -1 - i, own)
-                for i, (en, own) in enumerate(pairs, start=len(found))
-            ]
+        hidden = {ProductFact.OFFER} if _asks_for_code(request) else {ProductFact.OFFER, ProductFact.CODE}
+        for fact in [f for f in shown if f not in hidden]:
+            for english, own in zip(compared[fact], shown[fact], strict=True):
+                found.append(Candidate(english, article.ref, title, rank, -1 - len(found), own))
     detected, confidence = detect_language(article.content.value)
     if confidence >= DETECTION_FLOOR and detected != base_language(language):
         return found
     for sentence in clean_sentences(article.content.value):
-        if text := _trimmed(sentence.text):
+        if text := _ended(_trimmed(sentence.text)):
             label = f"{title} – {sentence.heading}" if sentence.heading else title
             found.append(Candidate(text, article.ref, label, rank, sentence.position))
     return found
+
+
+def _asks_for_code(request: ComposeRequest) -> bool:
+    return not _CODE_WORDS.isdisjoint(surface_tokens(request.snapshot.message.value))
+
+
+def _quoted(selection: Selection, request: ComposeRequest) -> list[tuple[str, SourceRef]]:
+    """Return the chosen sentences as they are sent: able to stand alone, a product's under its name."""
+    products = {a.ref for a in request.knowledge.articles if a.type is ArticleType.PRODUCT}
+    quoted: list[tuple[str, SourceRef]] = []
+    before: Candidate | None = None
+    for c in selection.chosen:
+        text = c.shown or c.text
+        is_led = before is not None and before.ref == c.ref and before.position == c.position - 1
+        if not is_led and not c.shown:
+            bare = _CONNECTIVE.sub("", text)
+            text = bare[:1].upper() + bare[1:]
+        if c.ref in products and not c.shown and not (before and before.ref == c.ref) and not _names(text, c.title):
+            text = f"{c.title}: {text}"
+        quoted.append((text, c.ref))
+        before = c
+    return quoted
+
+
+def _names(text: str, title: str) -> bool:
+    return not set(surface_tokens(title)).isdisjoint(surface_tokens(text))
 
 
 def _trimmed(text: str) -> str:
@@ -172,6 +202,12 @@ def _trimmed(text: str) -> str:
         r"\b(?:unless|except|only|but|if|not|however)\b", rest.lower()
     )
     return f"{kept.rstrip('.;')}." if is_safe else ""
+
+
+def _ended(text: str) -> str:
+    """Return the sentence with a full stop where it ends in none, as a list item or a table row does."""
+    is_open = bool(text) and (text[-1].isalnum() or text[-1] in ")%€$£'\"")
+    return f"{text}." if is_open else text
 
 
 def _is_about_order(request: ComposeRequest) -> bool:

@@ -4,6 +4,7 @@ Says nothing of an order that is not in the owner's account; "not yours" and "no
 Source: RT-04, design §9 "Identifiers in a message", fault 069.
 """
 
+import re
 from dataclasses import dataclass
 from typing import Final
 
@@ -18,7 +19,7 @@ MAX_ORDERS: Final = 3
 """Orders listed when none is named. Source: ours."""
 MAX_MISSING: Final = 3
 """Missing orders named in one reply. Source: ours."""
-ASKED_SIMILARITY: Final = 0.55
+ASKED_SIMILARITY: Final = 0.56
 """Cosine from which a question counts as asking for a fact. Source: ours, MiniLM on paraphrases."""
 SURE: Final = 0.9
 """Confidence when the record answers what the intent asks. Source: ours."""
@@ -36,13 +37,17 @@ _CORE: Final = {
     "refunded": (OrderFact.STATUS, OrderFact.REFUND),
 }
 """Canonical state → what a customer wants to know first."""
-_QUESTIONS: Final = {
-    OrderFact.ITEMS: "Which items are in my order? What did I order?",
-    OrderFact.TOTAL: "How much did I pay for my order? What is the order total?",
-    OrderFact.PLACED: "When did I place my order?",
-    OrderFact.SHIPMENT: "What is my tracking number? Which carrier has my parcel?",
-}
-"""Fact → how it is asked for; compared by meaning, not by words."""
+_QUESTIONS: Final = (
+    (OrderFact.ITEMS, "Which items are in my order?"),
+    (OrderFact.ITEMS, "What did I order?"),
+    (OrderFact.TOTAL, "How much did I pay for my order? What is the order total?"),
+    (OrderFact.PLACED, "When did I place my order?"),
+    (OrderFact.SHIPMENT, "What is my tracking number?"),
+    (OrderFact.SHIPMENT, "Which carrier has my parcel?"),
+)
+"""Facts and how they are asked for; compared by meaning, not by words."""
+_REFUND_STATE: Final = "Has my order been refunded? Did you issue the refund?"
+_REFUND_WISH: Final = "I want a refund for my order. Give me my money back."
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +84,7 @@ async def answer_order(request: ComposeRequest, language: str, embedder: Embedde
         facts = order_sentences(order, language)
         wanted = await _wanted(request, order, embedder)
         sentences += [_claim(order, text) for fact in wanted for text in facts.get(fact, ())]
-    confidence, is_complete = _sureness(request, asked)
+    confidence, is_complete = await _sureness(request, asked, embedder)
     return OrderAnswer(tuple(sentences), confidence, is_complete)
 
 
@@ -88,18 +93,29 @@ async def _wanted(request: ComposeRequest, order: Order, embedder: Embedder) -> 
     wanted = list(_CORE.get(canonical_status(order.status), (OrderFact.STATUS, OrderFact.PLACED)))
     if request.classification.customer_intent in (CustomerIntent.REFUND, CustomerIntent.BILLING_DISPUTE):
         wanted = [OrderFact.STATUS, OrderFact.REFUND, OrderFact.NO_REFUND, OrderFact.TOTAL]
-    vectors = await embedder.embed([request.snapshot.message, *map(PublishedText, _QUESTIONS.values())])
-    nearness = vectors[1:] @ vectors[0]
-    wanted += [fact for fact, near in zip(_QUESTIONS, nearness, strict=True) if float(near) >= ASKED_SIMILARITY]
+    clauses = [MaskedText(c) for c in re.split(r"[?.;,]|\b(?:and|also)\b", request.snapshot.message.value) if c.strip()]
+    forms = [PublishedText(text) for _, text in _QUESTIONS]
+    vectors = await embedder.embed([*clauses, *forms])
+    nearness = (vectors[: len(clauses)] @ vectors[len(clauses) :].T).max(axis=0, initial=0.0)
+    wanted += [fact for (fact, _), near in zip(_QUESTIONS, nearness, strict=True) if float(near) >= ASKED_SIMILARITY]
     return tuple(dict.fromkeys(wanted))
 
 
-def _sureness(request: ComposeRequest, asked: list[Order]) -> tuple[float, bool]:
+async def _asks_refund_state(request: ComposeRequest, embedder: Embedder) -> bool:
+    """Tell whether the customer asks how a refund stands rather than for one."""
+    forms = (PublishedText(_REFUND_STATE), PublishedText(_REFUND_WISH))
+    question, state, wish = await embedder.embed([request.snapshot.message, *forms])
+    return float(question @ state) > float(question @ wish)
+
+
+async def _sureness(request: ComposeRequest, asked: list[Order], embedder: Embedder) -> tuple[float, bool]:
     """Return how far the records alone answer the wish, and whether nothing more is needed."""
     match request.classification.customer_intent:
         case CustomerIntent.ORDER_STATUS:
             return SURE, True
         case CustomerIntent.DELIVERY_PROBLEM if asked and all(canonical_status(o.status) != "delivered" for o in asked):
+            return SURE, True
+        case CustomerIntent.REFUND if asked and await _asks_refund_state(request, embedder):
             return SURE, True
         case _:
             return (SURE, True) if not asked else (PARTLY, False)

@@ -13,9 +13,9 @@ from shared.ports.models import Embedder, ReviewRequest
 from shared.retrieval.function_words import FUNCTION_WORDS
 from shared.retrieval.tokens import analyse, surface_tokens
 
-OFF_TOPIC: Final = 0.12
-"""Cosine of question and claims under which the draft is about something else. Source: evals/composing.py: 1 % of
-right answers and 60 % of answers to other questions lie below it, MiniLM."""
+OFF_TOPIC: Final = 0.15
+"""Cosine of question and claims under which the draft is about something else. Source: measured with MiniLM on two sets
+of questions: of right answers 0 of 120 and 2 of 50 lie below it, of answers to other questions 74 %."""
 
 
 class RuleReviewer:

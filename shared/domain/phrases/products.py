@@ -21,6 +21,7 @@ MAX_VALUE_CHARS: Final = 160
 """Longest attribute value shown. Unit: characters. Source: ours."""
 _PRICE_KEYS: Final = frozenset({"price", "price_min", "price_max", "currency", "compare_at_price"})
 _STOCK_KEYS: Final = frozenset({"availability", "available", "inventory", "stock", "in_stock"})
+_CODE_KEYS: Final = frozenset({"sku", "skus", "barcode", "gtin", "mpn", "ean"})
 _HIDDEN_KEYS: Final = frozenset(
     {"id", "product_id", "handle", "url", "image", "vendor_id", "updated_at", "lang", "language", "status", "tags"}
 )
@@ -37,6 +38,8 @@ class ProductFact(StrEnum):
     AVAILABILITY = "availability"
     OPTIONS = "options"
     ATTRIBUTE = "attribute"
+    CODE = "code"
+    """SKU, barcode and the like: only for whoever asks for one."""
     OFFER = "offer"
 
 
@@ -86,16 +89,21 @@ def product_sentences(article: RetrievedArticle, language: str, currency: str) -
         facts[ProductFact.AVAILABILITY] = (
             PRODUCT_TEXTS["available" if stock else "unavailable"][base].format(title=title),
         )
-    if options := product_options(article):
+    options = product_options(article)
+    if options:
         listed = "; ".join(f"{name}: {', '.join(values)}" for name, values in options.items())
         facts[ProductFact.OPTIONS] = (PRODUCT_TEXTS["options"][base].format(title=title, values=listed),)
-    plain = [
-        PRODUCT_TEXTS["attribute"][base].format(title=title, name=_name(key), values=value.strip()[:MAX_VALUE_CHARS])
-        for key, value in article.attributes.items()
-        if key not in _PRICE_KEYS | _STOCK_KEYS | _HIDDEN_KEYS and value.strip()
-    ]
-    if plain:
-        facts[ProductFact.ATTRIBUTE] = tuple(plain)
+    listed_keys = {key for key in article.attributes if _name(key) in options}
+    for fact, keys in ((ProductFact.ATTRIBUTE, _plain_keys(article) - listed_keys), (ProductFact.CODE, _CODE_KEYS)):
+        frames = tuple(
+            PRODUCT_TEXTS["attribute"][base].format(
+                title=title, name=_name(key), values=value.strip()[:MAX_VALUE_CHARS]
+            )
+            for key, value in article.attributes.items()
+            if key in keys and value.strip()
+        )
+        if frames:
+            facts[fact] = frames
     return facts
 
 
@@ -103,12 +111,16 @@ def product_options(article: RetrievedArticle) -> dict[str, tuple[str, ...]]:
     """Return the attributes that list several values, such as colours and sizes."""
     options: dict[str, tuple[str, ...]] = {}
     for key, value in article.attributes.items():
-        if key in _PRICE_KEYS | _STOCK_KEYS | _HIDDEN_KEYS or len(value) > MAX_VALUE_CHARS:
+        if key not in _plain_keys(article) or len(value) > MAX_VALUE_CHARS:
             continue
         parts = tuple(p.strip() for p in re.split(r"[,|/]", value) if p.strip())
         if len(parts) > 1:
             options[_name(key)] = parts
     return options
+
+
+def _plain_keys(article: RetrievedArticle) -> frozenset[str]:
+    return frozenset(article.attributes) - _PRICE_KEYS - _STOCK_KEYS - _HIDDEN_KEYS - _CODE_KEYS
 
 
 def _name(key: str) -> str:
