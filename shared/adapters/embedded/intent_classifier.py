@@ -49,7 +49,6 @@ class EmbeddedIntentClassifier:
                 customer_intent=CustomerIntent.GENERAL_INQUIRY, language=request.language_hint or "en"
             )
         head = shipped_head("intents", self._embedder.model)
-        severities = shipped_head("severity", self._embedder.model)
         summary = readable(request.summary)[:SUMMARY_CHARS]
         vectors = await self._embedder.embed([MaskedText(text), *([MaskedText(summary)] if summary else [])])
         odds = head.softmax(vectors)
@@ -57,12 +56,32 @@ class EmbeddedIntentClassifier:
         return Classification(
             customer_intent=to_intent(label),
             confidence=confidence,
-            severity=_severity(severities, vectors[:1], label),
+            severity=self._severity(vectors[:1], label),
             language=choose_language(text, hint=request.language_hint),
             entities=extract_entities(request.message),
             is_out_of_scope=label == OUT_OF_SCOPE,
             is_social=label == SOCIAL,
         )
+
+    def _severity(self, vector: NDArray[np.float32], label: str) -> Severity:
+        """Return the worst tier whose threshold is reached; anger and loss must also sound negative.
+
+        Small talk and what is no business of the shop is low, everything else normal.
+        """
+        head = shipped_head("severity", self._embedder.model)
+        reached = dict(zip(head.labels, head.sigmoid(vector)[0] >= head.thresholds, strict=True))
+        if reached[Severity.CRITICAL]:
+            return Severity.CRITICAL
+        if reached[Severity.HIGH] and sentiment(vector, self._embedder.model)[0] < 0:
+            return Severity.HIGH
+        return Severity.LOW if label in {SOCIAL, OUT_OF_SCOPE} else Severity.NORMAL
+
+
+def sentiment(vectors: NDArray[np.float32], embedder: str) -> NDArray[np.float64]:
+    """Return probability of positive minus probability of negative, −1…1, a row each."""
+    head = shipped_head("sentiment", embedder)
+    odds = head.softmax(vectors) if len(vectors) else np.zeros((0, len(head.labels)))
+    return np.asarray(odds[:, head.labels.index("positive")] - odds[:, head.labels.index("negative")])
 
 
 def readable(text: str) -> str:
@@ -84,13 +103,3 @@ def _decide(head: LinearHead, own: NDArray[np.float64], earlier: NDArray[np.floa
         if joint.max() > own[best]:
             return head.labels[int(joint.argmax())], float(joint.max())
     return head.labels[best], float(own[best])
-
-
-def _severity(head: LinearHead, vector: NDArray[np.float32], label: str) -> Severity:
-    """Return the worst tier whose own threshold is reached; small talk is low, everything else normal."""
-    odds = dict(zip(head.labels, head.sigmoid(vector)[0], strict=True))
-    limits = dict(zip(head.labels, head.thresholds, strict=True))
-    for tier in (Severity.CRITICAL, Severity.HIGH):
-        if odds[tier] >= limits[tier]:
-            return tier
-    return Severity.LOW if label in {SOCIAL, OUT_OF_SCOPE} else Severity.NORMAL

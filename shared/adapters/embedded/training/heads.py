@@ -8,6 +8,7 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped] # comes with scikit-learn
 
 from shared.adapters.embedded.artefacts import LinearHead
 from shared.adapters.embedded.intent_classifier import readable
@@ -20,10 +21,22 @@ Embed = Callable[[Sequence[str]], NDArray[np.float32]]
 NOT_TAUGHT: Final = frozenset({"admin_assistance"})
 """Intents the customers' head does not know at all. Source: CL-01."""
 
+CALM_INTENTS: Final = ("product_question", "shipping_info", "general_inquiry", "pricing_promotion", "order_status")
+"""Intents whose sentences carry no mood."""
+
 
 def train_all(embed: Embed, embedder: str) -> dict[str, LinearHead]:
-    """Return every shipped head by artefact name."""
-    return {name: build(embed, embedder) for name, build in BUILDERS.items()}
+    """Return every shipped head by artefact name; a sentence that teaches several heads is embedded once."""
+    known: dict[str, NDArray[np.float32]] = {}
+
+    def embed_once(texts: Sequence[str]) -> NDArray[np.float32]:
+        missing = [text for text in dict.fromkeys(texts) if text not in known]
+        known.update(zip(missing, embed(missing), strict=True))
+        return np.stack([known[text] for text in texts])
+
+    # One thread: sums in one order give the same bytes on every run, and these matrices are too small to share out.
+    with threadpool_limits(limits=1):
+        return {name: build(embed_once, embedder) for name, build in BUILDERS.items()}
 
 
 def train_intents(embed: Embed, embedder: str) -> LinearHead:
@@ -55,6 +68,61 @@ def train_severity(embed: Embed, embedder: str) -> LinearHead:
         },
         {"critical": 0.002, "high": 0.01},
     )
+
+
+def train_escalation(embed: Embed, embedder: str) -> LinearHead:
+    """Return the reasons for a person that words alone give; each learns against the calm and its look-alikes."""
+    calm = (
+        *(e for e in intent_examples() if e.label not in {"human_agent", "complaint"}),
+        *_signals("sentiment_neutral", "sentiment_positive", "distress_not", "legal_not", "wish_not", "unsafe_not"),
+    )
+    cross = (*read_examples("intents", "complaint"), *_signals("high", "sentiment_negative"))
+    sides = {
+        "explicit_wish": (_signals("wish"), (*calm, *cross)),
+        "legal": (_signals("legal"), (*calm, *cross, *_signals("distress"))),
+        "distress": (_signals("distress"), (*calm, *cross, *_signals("legal"))),
+        "self_harm": (_signals("self_harm"), (*calm, *cross, *_signals("legal", "distress", "fraud"))),
+        "danger": (_signals("danger", "violence"), (*calm, *cross, *_signals("legal", "fraud"))),
+        "fraud": (_signals("fraud"), (*calm, *cross, *_signals("legal", "distress"))),
+    }
+    rates = dict.fromkeys(sides, 0.003) | {"self_harm": 0.005, "distress": 0.005}
+    return _sigmoids(embed, embedder, sides, rates)
+
+
+def train_sentiment(embed: Embed, embedder: str) -> LinearHead:
+    """Return negative, neutral and positive; a plain request is neutral, and so is a problem told calmly."""
+    told = {
+        "positive": _signals("sentiment_positive"),
+        "negative": _signals("sentiment_negative", "high", "distress"),
+        "neutral": (
+            *_signals("sentiment_neutral", "wish_not"),
+            *(e for label in CALM_INTENTS for e in read_examples("intents", label)),
+        ),
+    }
+    pairs = [(e, mood) for mood, examples in told.items() for e in examples]
+    return fit_softmax(
+        embed([readable(e.text) for e, _ in pairs]),
+        [mood for _, mood in pairs],
+        [e.group for e, _ in pairs],
+        embedder=embedder,
+        corpus=corpus_hash(),
+    )
+
+
+def train_screen(embed: Embed, embedder: str) -> LinearHead:
+    """Return prompt attack and the kinds of unsafe content; rude is not unsafe."""
+    calm = (
+        *intent_examples(),
+        *_signals("attack_not", "unsafe_not", "distress_not", "wish_not", "legal_not"),
+        *_signals("sentiment_neutral", "sentiment_positive", "sentiment_negative", "high", "legal", "wish"),
+    )
+    kinds = ("self_harm", "violence", "hate", "sexual", "illicit")
+    sides = {
+        "prompt_attack": (_signals("attack"), (*calm, *_signals("distress", "danger", "fraud", *kinds))),
+        **{kind: (_signals(kind), (*calm, *_signals("attack", "fraud"))) for kind in kinds},
+    }
+    rates = dict.fromkeys(sides, 0.003) | {"self_harm": 0.005, "prompt_attack": 0.005}
+    return _sigmoids(embed, embedder, sides, rates)
 
 
 def intent_examples() -> tuple[Example, ...]:
@@ -93,5 +161,8 @@ def _sigmoids(
 BUILDERS: Final[dict[str, Callable[[Embed, str], LinearHead]]] = {
     "intents": train_intents,
     "severity": train_severity,
+    "escalation": train_escalation,
+    "sentiment": train_sentiment,
+    "screen": train_screen,
 }
 """Artefact name → how it is made."""
