@@ -1,4 +1,4 @@
-"""A store that fails once, anywhere in a turn, costs time and nothing else. Source: design §5, §8, S2 §9 "identical"."""
+"""A store that fails once, anywhere in a turn, costs time and nothing else. Source: design §5, §8, GO-02."""
 
 import pytest
 
