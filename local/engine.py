@@ -19,6 +19,7 @@ from azure.functions.meta import Datum
 from local import episode, versions
 from local.activities import Activities
 from local.alarms import Alarms
+from local.decisions import Failed
 from local.episode import Conclusion
 from local.faults import CrashPlan, CrashPoint
 from local.history import Event
@@ -27,7 +28,6 @@ from local.indexing import Fn
 from local.ledger import Ledger
 from local.limits import cap_error
 from local.live import Intake, IntakeKind, Live, Lives, take
-from local.replay import Failed
 from local.scribe import Effects, Scribe
 from local.store import Store, Work
 from local.versions import FailureStrategy

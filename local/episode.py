@@ -14,10 +14,11 @@ from typing import Any, Final
 
 from azure.functions.meta import Datum
 
+from local.decisions import Completed, Continued, Failed, Outcome, StartTimer, Verdict
 from local.history import Event, to_feed
 from local.limits import TooLarge, cap_error, check_custom_status, check_payload
 from local.live import Live
-from local.replay import Completed, Continued, Failed, NonDeterminism, Outcome, Refused, Replay, StartTimer, Verdict
+from local.replay import NonDeterminism, Refused, Replay
 from local.worker import InvokeError
 
 OUT_OF_PROCESS: Final = "\n\n$OutOfProcData$:"

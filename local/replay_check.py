@@ -12,10 +12,11 @@ from typing import Any
 
 import azure.durable_functions as df
 
+from local.decisions import Completed, Continued, Failed, Outcome
 from local.episode import OUT_OF_PROCESS, payload
 from local.history import Event, EventType
 from local.live import Live
-from local.replay import Completed, Continued, Failed, NonDeterminism, Outcome, Refused, Replay
+from local.replay import NonDeterminism, Refused, Replay
 from local.store import Instance
 from local.worker import quiet_replay
 

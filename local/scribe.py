@@ -16,12 +16,12 @@ from functools import partial
 from typing import Any, Final
 
 from local.alarms import Alarms
+from local.decisions import Completed, Continued, Failed, RunActivity, StartChild, StartTimer, Verdict
 from local.episode import Conclusion
 from local.faults import CrashPoint
 from local.history import Event, EventType, execution_started, from_iso, incoming, scheduled, to_iso
 from local.ledger import Ledger
 from local.live import Intake, IntakeKind, Live, Lives
-from local.replay import Completed, Continued, Failed, RunActivity, StartChild, StartTimer, Verdict
 from local.store import Instance, Message, Store, Work
 
 log = logging.getLogger(__name__)

@@ -1,7 +1,7 @@
 """Assembles a host, starts it, and stops it gracefully.
 
-Owns the order of things: lock, store, index, listen, resume, announce; on the way down the reverse. Source: functions.md §7,
-design §8.
+Owns the order of things: lock, store, index, listen, resume, announce; on the way down the reverse.
+Source: functions.md §7, design §8.
 """
 
 from __future__ import annotations

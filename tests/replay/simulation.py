@@ -14,9 +14,10 @@ from typing import Any
 from azure.durable_functions.models import DurableOrchestrationContext
 from azure.durable_functions.orchestrator import Orchestrator
 
+from local.decisions import Outcome, RunActivity, StartChild, StartTimer, Verdict
 from local.episode import OUT_OF_PROCESS
 from local.history import Event, EventType, incoming, scheduled, to_feed, to_iso
-from local.replay import Outcome, Replay, RunActivity, StartChild, StartTimer, Verdict
+from local.replay import Replay
 
 OrchestratorCode = Callable[[Any], Generator[Any, Any, Any]]
 

@@ -5,18 +5,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from local.decisions import Completed, Continued, Failed, RunActivity, StartChild, StartTimer
 from local.history import EventType, from_iso, incoming, scheduled, to_iso
-from local.replay import (
-    Completed,
-    Continued,
-    Failed,
-    NonDeterminism,
-    Refused,
-    Replay,
-    RunActivity,
-    StartChild,
-    StartTimer,
-)
+from local.replay import NonDeterminism, Refused, Replay
 
 T0 = datetime(2026, 1, 1, tzinfo=UTC)
 LATER = "2026-01-02T00:00:00.000000Z"

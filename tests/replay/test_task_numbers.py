@@ -8,7 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from local.replay import Completed, Failed, NonDeterminism
+from local.decisions import Completed, Failed
+from local.replay import NonDeterminism
 from tests.replay.simulation import Mismatch, Simulation, Stuck
 
 RETRY = df.RetryOptions(1000, 3)

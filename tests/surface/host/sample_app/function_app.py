@@ -384,6 +384,11 @@ def traced(context: df.DurableOrchestrationContext):
     return (yield context.call_activity("current_trace", None))
 
 
+@app.orchestration_trigger(context_name="context")
+def naps_at_once(context: df.DurableOrchestrationContext):
+    return (yield context.task_all([context.call_activity("nap", seconds) for seconds in context.get_input()]))
+
+
 # ---- activities ------------------------------------------------------------------------------------------------------
 
 RUNNING = {"now": 0, "most": 0}
