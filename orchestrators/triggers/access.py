@@ -14,12 +14,16 @@ from orchestrators.triggers.customer_token import verify_customer_token
 from orchestrators.triggers.problems import NO_CONVERSATION, Problem, ProblemKind, not_found
 from shared.domain.api_key import KeyScope
 from shared.domain.deltas import Channel
+from shared.domain.errors import StalenessError, VersionConflict
 from shared.domain.ids import ConversationId, CustomerId, is_id
 from shared.domain.ticket import Ticket
 from shared.privacy.keys import is_equal
 
 SECRET: Final = re.compile(r"[A-Za-z0-9_-]{43,256}={0,2}")
 """A conversation secret: at least 256 bits in URL-safe base64. Source: design §7."""
+
+BIND_ATTEMPTS: Final = 8
+"""Times binding is tried against messages that arrive meanwhile. Value ours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,16 +102,21 @@ async def enter(call: Call, who: Identity) -> Ticket | None:
         raise Problem(
             ProblemKind.SECRET_REQUIRED, "Send X-Customer-Token, or an X-Conversation-Secret of your own making."
         )
-    conversation = ConversationId(call.ids["cid"])
-    ticket = await call.services.tickets.ticket(call.tenant, conversation)
-    if ticket is None:
-        return None
-    if not may_enter(who, ticket):
-        raise not_found(NO_CONVERSATION)
-    if who.customer_id is not None and must_bind(who, ticket):
-        await call.services.tickets.bind_customer(call.tenant, conversation, who.customer_id)
+    tickets, conversation = call.services.tickets, ConversationId(call.ids["cid"])
+    for _ in range(BIND_ATTEMPTS):
+        ticket = await tickets.ticket(call.tenant, conversation)
+        if ticket is None:
+            return None
+        if not may_enter(who, ticket):
+            raise not_found(NO_CONVERSATION)
+        if who.customer_id is None or not must_bind(who, ticket):
+            return ticket
+        try:
+            await tickets.bind_customer(call.tenant, conversation, who.customer_id)
+        except StalenessError:
+            continue
         return ticket.model_copy(update={"customer_id": who.customer_id})
-    return ticket
+    raise VersionConflict(f"conversation {conversation!r} is changing too fast to bind")
 
 
 async def _verified(call: Call, token: str, named: CustomerId | None) -> CustomerId:

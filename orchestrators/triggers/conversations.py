@@ -50,8 +50,8 @@ async def get_conversation(call: Call) -> Answer:
 
 async def rate_conversation(call: Call) -> Answer:
     """Record the customer's rating, one a conversation; the last one counts."""
-    call.take_conversation_token(call.ids["cid"])
     ticket = await _entered(call)
+    call.take_conversation_token(call.ids["cid"])
     given = call.body_as(FeedbackIn)
     await record_feedback(call.services, ticket, given.rating, given.resolved)
     return json_answer(
@@ -61,8 +61,8 @@ async def rate_conversation(call: Call) -> Answer:
 
 async def close_conversation(call: Call) -> Answer:
     """Close the conversation; closing it again changes nothing. A person's conversation is theirs to end (409)."""
-    call.take_conversation_token(call.ids["cid"])
     ticket = await _entered(call)
+    call.take_conversation_token(call.ids["cid"])
     if ticket.status is not TicketStatus.CLOSED:
         ticket = await call.services.tickets.move(call.tenant, ConversationId(call.ids["cid"]), TicketOp.CLOSE)
     return json_answer(

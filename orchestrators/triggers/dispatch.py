@@ -33,7 +33,8 @@ METHODS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
 _log = logging.getLogger(__name__)
 _BUCKETS: Final = Buckets()
 _TRACEPARENT: Final = re.compile(r"[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}")
-_FIXED_HEADERS: Final = (("X-Content-Type-Options", "nosniff"), ("Vary", "Origin"))
+_FIXED_HEADERS: Final = (("X-Content-Type-Options", "nosniff"), ("Vary", "Origin"), ("Cache-Control", "no-store"))
+"""Stand on every answer that says nothing else about caching: most hold somebody's words."""
 
 
 async def serve(
@@ -189,7 +190,7 @@ def _to_response(answer: Answer, *, is_head: bool) -> func.HttpResponse:
     return func.HttpResponse(
         b"" if is_head else answer.body,
         status_code=answer.status,
-        headers=dict((*_FIXED_HEADERS, *answer.headers)),
+        headers={**dict(_FIXED_HEADERS), **dict(answer.headers)},
         mimetype=answer.media_type,
         charset="utf-8",
     )

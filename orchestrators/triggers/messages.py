@@ -38,11 +38,14 @@ _ASYNC: Final = re.compile(r"(?:^|[,\s])respond-async(?=$|[,;\s])", re.I)
 async def post_message(call: Call) -> Answer:
     """Accept a message and run its turn; 200 with the Turn, or 202 with where to find it."""
     body = call.body_as(MessageIn)
-    call.take_conversation_token(call.ids["cid"])
     channel = _channel(call.by.scope, body.channel)
     who = await identify(call)
-    ticket = await enter(call, who)
-    row = await _accepted(call, body, who, ticket, channel)
+    ticket, known = await asyncio.gather(enter(call, who), _known(call, body))
+    call.take_conversation_token(call.ids["cid"])
+    fingerprint = await call.services.body_hmac(call.tenant.tenant_id, call.raw_body)
+    if known is not None and not is_equal(known.body_hmac, fingerprint):
+        raise MessageIdReused(f"message id {known.message_id!r} was used with another body")
+    row = known or await _accepted(call, body, who, ticket, channel, fingerprint)
     return await _start_and_wait(call, row)
 
 
@@ -72,7 +75,17 @@ def _channel(scope: KeyScope, asked: Channel | None) -> Channel:
     return channel
 
 
-async def _accepted(call: Call, body: MessageIn, who: Identity, ticket: Ticket | None, channel: Channel) -> TurnRow:
+async def _known(call: Call, body: MessageIn) -> TurnRow | None:
+    """Return the turn an earlier send of the same message id made."""
+    if body.message_id is None:
+        return None
+    conversation = ConversationId(call.ids["cid"])
+    return await call.services.tickets.turn(call.tenant, conversation, MessageId(body.message_id))
+
+
+async def _accepted(
+    call: Call, body: MessageIn, who: Identity, ticket: Ticket | None, channel: Channel, fingerprint: str
+) -> TurnRow:
     """Return the row in force.
 
     Raises: MessageIdReused; Problem (404) when somebody else opened the conversation meanwhile.
@@ -80,12 +93,6 @@ async def _accepted(call: Call, body: MessageIn, who: Identity, ticket: Ticket |
     services, tenant = call.services, call.tenant
     conversation = ConversationId(call.ids["cid"])
     message = MessageId(body.message_id or services.ids.new_id())
-    fingerprint = await services.body_hmac(tenant.tenant_id, call.raw_body)
-    known = await services.tickets.turn(tenant, conversation, message) if body.message_id and ticket else None
-    if known is not None:
-        if not is_equal(known.body_hmac, fingerprint):
-            raise MessageIdReused(f"message id {message!r} was used with another body")
-        return known
     customer = ticket.customer_id if ticket else who.customer_id
     masked = await services.vault.mask_message(
         ConversationScope(tenant.tenant_id, conversation, customer),

@@ -97,6 +97,12 @@ class NoQuery(QueryModel):
     """A call without query parameters."""
 
 
+class AnyQuery(QueryModel):
+    """A call that ignores its query: probes and caches like to add one."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
 # ---- conversations --------------------------------------------------------------------------------------------------
 
 

@@ -166,12 +166,17 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         desk.resolve_case, {200: desk_models.CaseShown}, _DESK, request=models.Nothing, is_body_optional=True,
     ),
     # ---- operations
-    Operation("live", "GET", "health/live", "Whether the process answers.", health.live, {200: models.LiveShown}),
+    Operation(
+        "live", "GET", "health/live", "Whether the process answers.", health.live, {200: models.LiveShown},
+        query=models.AnyQuery,
+    ),
     Operation(
         "ready", "GET", "health/ready", "Whether it can serve, and on what that rests.",
-        health.ready, {200: models.ReadyShown, 503: models.ReadyShown},
+        health.ready, {200: models.ReadyShown, 503: models.ReadyShown}, query=models.AnyQuery,
     ),
-    Operation("get_openapi", "GET", "openapi.json", "This document.", openapi.get_openapi, {200: None}),
+    Operation(
+        "get_openapi", "GET", "openapi.json", "This document.", openapi.get_openapi, {200: None}, query=models.AnyQuery
+    ),
 )  # fmt: skip
 """The surface."""
 

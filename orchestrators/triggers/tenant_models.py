@@ -71,7 +71,7 @@ class KeyIn(Request):
 
     scope: KeyScope
     owner: Line = Field(default="", max_length=200)
-    """Who holds it; the key's scope when nobody is named."""
+    """Who holds it; a made-up name when nobody is named. Desk keys of one owner are one person."""
     role: DeskRole | None = None
     """Of desk keys; an agent unless it says approver."""
 

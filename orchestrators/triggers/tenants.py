@@ -93,7 +93,9 @@ async def issue_key(call: Call) -> Answer:
         raise _wrong("role", "only a desk key has a role")
     scope = await _scope(call)
     role = (given.role or DeskRole.AGENT) if given.scope is KeyScope.DESK else None
-    key, text = await call.services.keys.issue(scope, given.scope, owner=given.owner or given.scope.value, role=role)
+    # A person nobody named is still one person: a claim must not pass to the next unnamed key.
+    owner = given.owner or f"{given.scope.value}-{call.services.ids.new_id()}"
+    key, text = await call.services.keys.issue(scope, given.scope, owner=owner, role=role)
     return json_answer(KeyIssued(**_key(key).model_dump(), key=text), status=201)
 
 
