@@ -17,9 +17,12 @@ MAX_EACH: Final = 10
 _CONTACT = re.compile(r"\[(?:email|phone)[:_-][^\]\s]{1,80}\]", re.IGNORECASE)
 _UUID = re.compile(r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b", re.IGNORECASE)
 _URL = re.compile(r"https?://\S+|www\.\S+")
+_UNITS = (
+    "usd|eur|gbp|inr|rs|rupees|dollars?|euros?|pounds?|ml|g|kg|cm|mm|inch(?:es)?|ft|days?|weeks?|months?|years?|hours?"
+)
 _NOT_IDS = re.compile(
-    r"[$€£₹¥]\s?\d[\d.,]*|\b\d[\d.,]*\s?(?:%|usd|eur|gbp|inr|rs|rupees|dollars?|euros?|pounds?|ml|g|kg|cm|mm|inch(?:es)?|ft|days?|"
-    r"weeks?|months?|years?|hours?|times?|am|pm|x)\b|[$€£₹¥]|\b\d{1,2}[/.-]\d{1,2}[/.-]\d{2,4}\b|\b\d{4}-\d{2}-\d{2}\b|\b\d{1,2}:\d{2}\b",
+    r"[$€£₹¥]\s?\d[\d.,]*|[$€£₹¥]|\b\d{1,2}[/.-]\d{1,2}[/.-]\d{2,4}\b|\b\d{4}-\d{2}-\d{2}\b|\b\d{1,2}:\d{2}\b"
+    rf"|\b\d[\d.,]*\s?(?:%|{_UNITS}|times?|am|pm|x)(?!\w)",
     re.IGNORECASE,
 )
 _REF = r"#?\s?([A-Za-z]{0,4}-?\d[A-Za-z0-9]*(?:[-/.][A-Za-z0-9]+)*)"
@@ -28,9 +31,14 @@ _ACCOUNT = re.compile(
     r"([A-Za-z0-9][A-Za-z0-9._-]{1,62}\d[A-Za-z0-9._-]*|\d{2,})",
     re.IGNORECASE,
 )
-_ORDER_WORD = r"(?:orders?|ordr|oder|purchase|pedidos?|commandes?|bestellung(?:en)?|bestelling|encomendas?|ordin[ei]|po|auftrag|bestellnummer)"
+_ORDER_WORD = (
+    r"(?:orders?|ordr|oder|purchase|pedidos?|commandes?|bestellung(?:en)?|bestelling|encomendas?|ordin[ei]|po|auftrag"
+    r"|bestellnummer)"
+)
 _ORDER = re.compile(
-    rf"\b{_ORDER_WORD}\s*(?:is\s+|was\s+)?(?:id|ids|no|nr|num|nos|number|ref|reference|n[°º]|número|numéro|nummer)?\s*[.:#=-]*\s*(?:is\s+)?{_REF}",
+    rf"\b{_ORDER_WORD}\s*(?:is\s+|was\s+)?"
+    r"(?:id|ids|no|nr|num|nos|number|ref|reference|n[°º]|número|numéro|nummer)?"
+    rf"\s*[.:#=-]*\s*(?:is\s+)?{_REF}",
     re.IGNORECASE,
 )
 _HASHED = re.compile(r"(?<![\w&])#\s?([A-Za-z]{0,4}-?\d[A-Za-z0-9]*(?:[-/.][A-Za-z0-9]+)*)")
@@ -50,7 +58,8 @@ _ORDER_CONTEXT = re.compile(
     re.IGNORECASE,
 )
 _OTHER_NUMBER = re.compile(
-    r"\b(?:pin\s?code|pincode|pin|zip|post\s?code|postal|phone|mobile|call|whatsapp|contact|card|ending|otp|code|tracking\s+(?:number|no|id)|awb|invoice|iban|year|since|in)\s*(?:is|no|number|code)?\s*[.:#]*\s*$",
+    r"\b(?:pin\s?code|pincode|pin|zip|post\s?code|postal|phone|mobile|call|whatsapp|contact|card|ending|otp|code"
+    r"|tracking\s+(?:number|no|id)|awb|invoice|iban|year|since|in)\s*(?:is|no|number|code)?\s*[.:#]*\s*$",
     re.IGNORECASE,
 )
 _YEAR = re.compile(r"(?:19|20)\d\d")

@@ -10,8 +10,10 @@ from typing import Final
 
 from shared.domain.language_profiles import LETTERS, SCRIPTS, WORDS
 
-CONFIDENT: Final = 0.6
+CONFIDENT: Final = 0.5
 """Confidence from which the detected language outweighs the hint. Unit: 0–1. Value ours."""
+WITHOUT_HINT: Final = 0.3
+"""Confidence that is enough where there is no hint to weigh against. Unit: 0–1. Value ours."""
 READ_CHARS: Final = 2000
 """How much of a text is looked at. Unit: characters. Value ours."""
 EVIDENCE_FULL: Final = 3.0
@@ -68,7 +70,7 @@ def choose_language(text: str, *, hint: str = "", default: str = "en") -> str:
     """
     code, confidence = detect_language(text)
     if not hint:
-        return code if confidence >= CONFIDENT / 2 else default
+        return code if confidence >= WITHOUT_HINT else default
     if confidence >= CONFIDENT and code != hint.split("-")[0].lower():
         return code
     return hint

@@ -8,7 +8,7 @@ import re
 from typing import Final
 
 MAX_PIECES: Final = 24
-"""Most sentences read of one text, half from its start and half from its end. Unit: sentences. Value ours: 3 ms each."""
+"""Most sentences read of one text, half from its start and half from its end. Unit: sentences. Value ours."""
 MIN_CHARS: Final = 8
 """Shorter fragments are read only inside the whole. Unit: characters. Value ours."""
 PIECE_CHARS: Final = 400
