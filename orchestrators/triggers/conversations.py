@@ -66,7 +66,7 @@ async def close_conversation(call: Call) -> Answer:
     if ticket.status is not TicketStatus.CLOSED:
         ticket = await call.services.tickets.move(call.tenant, ConversationId(call.ids["cid"]), TicketOp.CLOSE)
     return json_answer(
-        ConversationShown(conversation_id=ticket.conversation_id, status=ticket.status.value, owner=ticket.owner.value)
+        ConversationShown(conversation_id=ticket.conversation_id, status=ticket.status, owner=ticket.owner)
     )
 
 

@@ -6,15 +6,18 @@ Source: design §7, GW-06, GW-07.
 
 import unicodedata
 from datetime import datetime
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
 from shared.domain.article import MAX_ATTRIBUTES, MAX_CONTENT_CHARS, MAX_TAGS, MAX_TITLE_CHARS
 from shared.domain.deltas import Channel, Snapshot
 from shared.domain.drafts import Draft
+from shared.domain.human_triggers import Severity
 from shared.domain.ids import ID_PATTERN
 from shared.domain.intents import ArticleType, CustomerIntent
+from shared.domain.sources import RetrievalPath
+from shared.domain.ticket import Outcome, Owner, TicketStatus, TurnStatus
 
 MAX_TEXT_CHARS: Final = 8_000
 """Longest message after trimming. Unit: characters. Source: GW-06; value ours (KB-03's cut)."""
@@ -146,11 +149,11 @@ class Turn(Shown):
 
     conversation_id: str
     message_id: str
-    outcome: str
+    outcome: Outcome
     reply: str | None
     language: str
     intent: str | None
-    severity: str | None
+    severity: Severity | None
     confidence: float
     sources: tuple[TurnSource, ...]
     escalation: TurnEscalation | None
@@ -166,8 +169,7 @@ class TurnPending(Shown):
 
     conversation_id: str
     message_id: str
-    status: str
-    """accepted or started"""
+    status: TurnStatus
     status_url: str
     trace_id: str
 
@@ -182,20 +184,19 @@ class ThreadLine(Shown):
     """One message of a thread."""
 
     seq: int
-    role: str
-    """customer, assistant or person"""
+    role: Literal["customer", "assistant", "person"]
     text: str
     at: datetime
     message_id: str | None = Field(default=None, exclude_if=_is_none)
-    outcome: str | None = Field(default=None, exclude_if=_is_none)
+    outcome: Outcome | None = Field(default=None, exclude_if=_is_none)
 
 
 class Thread(Shown):
     """A conversation's messages after a sequence, oldest first."""
 
     conversation_id: str
-    status: str
-    owner: str
+    status: TicketStatus
+    owner: Owner
     last_seq: int
     """Pass as `after_seq` to read on."""
     has_more: bool
@@ -229,8 +230,8 @@ class ConversationShown(Shown):
     """Where a conversation stands."""
 
     conversation_id: str
-    status: str
-    owner: str
+    status: TicketStatus
+    owner: Owner
 
 
 # ---- knowledge ------------------------------------------------------------------------------------------------------
@@ -302,7 +303,7 @@ class SearchShown(Shown):
 
     results: tuple[SearchHit, ...]
     confidence: float
-    path: str
+    path: RetrievalPath
     cache: str
 
 

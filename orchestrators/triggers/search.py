@@ -24,7 +24,7 @@ async def search_articles(call: Call) -> Answer:
                 for a in found.articles
             ),
             confidence=found.confidence,
-            path=found.path.value,
+            path=found.path,
             cache=found.cache,
         )
     )

@@ -18,6 +18,7 @@ from orchestrators.triggers.models import (
 )
 from shared.container import Services
 from shared.domain.errors import SchemaError
+from shared.domain.human_triggers import Severity
 from shared.domain.phrases import Phrase, phrase
 from shared.domain.text import MaskedText
 from shared.domain.ticket import PersonRow, Ticket, TurnResult, TurnRow, TurnStatus
@@ -39,11 +40,11 @@ async def show_turn(services: Services, row: TurnRow) -> Turn:
     return Turn(
         conversation_id=row.conversation_id,
         message_id=row.message_id,
-        outcome=result.outcome.value,
+        outcome=result.outcome,
         reply=await _restored_reply(services, row, result),
         language=result.language,
         intent=result.intent,
-        severity=result.severity,
+        severity=Severity(result.severity) if result.severity else None,
         confidence=result.confidence,
         sources=tuple(TurnSource(ref=s.ref, title=s.title, relevance=s.relevance) for s in result.sources),
         escalation=_escalation(result),
@@ -63,7 +64,7 @@ def show_pending(row: TurnRow) -> TurnPending:
     return TurnPending(
         conversation_id=row.conversation_id,
         message_id=row.message_id,
-        status=row.status.value,
+        status=row.status,
         status_url=turn_url(row),
         trace_id=row.trace_id,
     )
@@ -84,8 +85,8 @@ async def show_thread(services: Services, ticket: Ticket, after_seq: int) -> Thr
     page = lines[:PAGE]
     return Thread(
         conversation_id=ticket.conversation_id,
-        status=ticket.status.value,
-        owner=ticket.owner.value,
+        status=ticket.status,
+        owner=ticket.owner,
         last_seq=page[-1].seq if page else after_seq,
         has_more=len(lines) > PAGE or len(rows) == LOOK_BACK + PAGE,
         messages=await _restored_lines(services, ticket, page),
@@ -140,7 +141,7 @@ def _lines(row: TurnRow | PersonRow) -> tuple[ThreadLine, ...]:
         text=row.masked_text.value,
         at=row.accepted_at,
         message_id=row.message_id,
-        outcome=result.outcome.value if result else None,
+        outcome=result.outcome if result else None,
     )
     if result is None or result.reply is None or row.reply_seq is None or row.done_at is None:
         return (asked,)

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,12 @@ import jwt
 import pytest
 
 from local.serve import running_host
-from shared.container import build, use
+from shared.adapters.records.shop import ShopRecords
+from shared.container import Services, build, use
+from shared.domain.ids import CustomerId, OrderId, TenantId
+from shared.domain.money import Money
+from shared.domain.sources import Order
+from shared.ports.documents import CustomerScope
 from shared.settings import Settings
 
 ROOT = Path(__file__).parents[3]
@@ -68,6 +74,21 @@ class Api:
     url: str
     data_dir: Path
     http: httpx.Client
+    services: Services
+
+    def give_order(self, shop: Shop, customer: str, order: str) -> None:
+        """Let the tenant's own shop system know an order of the customer."""
+        scope = CustomerScope(TenantId(shop.tenant_id), CustomerId(customer))
+        shipped = Order(
+            order_id=OrderId(order),
+            customer_id=scope.customer_id,
+            status="shipped",
+            placed_at=datetime.now(UTC),
+            total=Money(amount_minor=4_200, currency="USD"),
+        )
+        accounts = self.services.accounts
+        assert isinstance(accounts, ShopRecords)
+        asyncio.run(accounts.put_order(scope, shipped))
 
     def operator(self, method: str, path: str, **more: Any) -> httpx.Response:
         """Call as the operator."""
@@ -152,7 +173,7 @@ def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
     host.start()
     try:
         with httpx.Client(base_url=host.url, timeout=90) as http:
-            yield Api(host.url, data_dir, http)
+            yield Api(host.url, data_dir, http, services)
     finally:
         host.stop()
         asyncio.run(services.documents.close())

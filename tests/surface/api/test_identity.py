@@ -312,3 +312,24 @@ def test_fault_046_no_log_line_holds_what_the_customer_wrote(shop: Shop, caplog:
     ours = "\n".join(r.getMessage() for r in caplog.records if not r.name.startswith(("httpx", "httpcore")))
     for hidden in (contact, word, "555 0199", shop.keys["publishable"]):
         assert hidden not in ours
+
+
+@pytest.mark.req("GW-03", "AC-01")
+def test_fault_069_an_order_number_opens_nothing_to_who_does_not_own_the_order(api: Api, shop: Shop) -> None:
+    """ "Not yours" and "no such order" read the same; a typed e-mail proves nothing; the owner is told."""
+    api.give_order(shop, "ana", "1001")
+    api.give_order(shop, "ben", "1002")
+
+    def ask(text: str, headers: dict[str, str]) -> str:
+        answer = shop.call("POST", path(conversation_id()), key="publishable", headers=headers, json={"text": text})
+        return str(answer.json()["reply"]).replace("1001", "#").replace("7777", "#")
+
+    foreign, absent = (ask(f"where is my order {n}?", shop.as_customer("ben")) for n in ("1001", "7777"))
+    typed = ask("where is my order 1001? my e-mail is ana@mail.example", shop.as_customer("ben"))
+    anonymous, anonymous_absent = (ask(f"where is my order {n}?", visitor()) for n in ("1001", "7777"))
+    own = ask("where is my order 1001?", shop.as_customer("ana"))
+
+    assert foreign == absent
+    assert anonymous == anonymous_absent
+    assert all("shipped" not in reply.lower() for reply in (foreign, typed, anonymous))
+    assert "shipped" in own.lower() or "on its way" in own.lower()
