@@ -13,7 +13,7 @@ from agents.action_executor import execute_action
 from agents.analytics_recorder import record_turn
 from orchestrators.activities import agents as activities
 from orchestrators.triggers.contract import Call
-from orchestrators.triggers.models import AgentIn, AgentShown
+from orchestrators.triggers.knowledge_models import AgentIn, AgentShown
 from orchestrators.triggers.outside_text import mask_outside
 from orchestrators.triggers.problems import Problem, ProblemKind, not_found
 from orchestrators.triggers.responses import Answer, json_answer

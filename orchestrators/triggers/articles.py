@@ -3,7 +3,8 @@
 from pydantic import ValidationError
 
 from orchestrators.triggers.contract import Call
-from orchestrators.triggers.models import ArticleIn, ArticleList, ArticleShown, PageQuery
+from orchestrators.triggers.knowledge_models import ArticleIn, ArticleList, ArticleShown
+from orchestrators.triggers.models import PageQuery
 from orchestrators.triggers.problems import invalid_request, not_found
 from orchestrators.triggers.responses import Answer, empty_answer, json_answer
 from shared.domain.article import Article, ArticleInput

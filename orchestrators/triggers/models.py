@@ -10,21 +10,13 @@ from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
-from shared.domain.article import MAX_ATTRIBUTES, MAX_CONTENT_CHARS, MAX_TAGS, MAX_TITLE_CHARS
-from shared.domain.deltas import Channel, Snapshot
-from shared.domain.drafts import Draft
+from shared.domain.deltas import Channel
 from shared.domain.human_triggers import Severity
 from shared.domain.ids import ID_PATTERN
-from shared.domain.intents import ArticleType, CustomerIntent
-from shared.domain.sources import RetrievalPath
 from shared.domain.ticket import Outcome, Owner, TicketStatus, TurnStatus
 
 MAX_TEXT_CHARS: Final = 8_000
 """Longest message after trimming. Unit: characters. Source: GW-06; value ours (KB-03's cut)."""
-MAX_TOP_K: Final = 20
-"""Most search results. Source: KB-07."""
-DEFAULT_TOP_K: Final = 5
-"""Search results unless asked otherwise. Source: KB-07."""
 MAX_SEQ: Final = 2**53 - 1
 """Largest sequence a JSON reader holds exactly. Source: RFC 8259 §6."""
 MAX_PAGE: Final = 200
@@ -104,6 +96,13 @@ class AnyQuery(QueryModel):
     """A call that ignores its query: probes and caches like to add one."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class PageQuery(QueryModel):
+    """One page of a list."""
+
+    limit: int = Field(default=100, ge=1, le=MAX_PAGE)
+    continuation: str | None = Field(default=None, max_length=MAX_CONTINUATION_CHARS)
 
 
 # ---- conversations --------------------------------------------------------------------------------------------------
@@ -232,94 +231,6 @@ class ConversationShown(Shown):
     conversation_id: str
     status: TicketStatus
     owner: Owner
-
-
-# ---- knowledge ------------------------------------------------------------------------------------------------------
-
-
-class ArticleIn(Request):
-    """What an article says; its id is in the path."""
-
-    type: ArticleType
-    title: Annotated[str, AfterValidator(one_line)] = Field(min_length=1, max_length=MAX_TITLE_CHARS)
-    content: Annotated[str, AfterValidator(clean_line_ends)] = Field(max_length=MAX_CONTENT_CHARS)
-    tags: tuple[Line, ...] = Field(default=(), max_length=MAX_TAGS)
-    attributes: dict[Line, Line] = Field(default_factory=dict, max_length=MAX_ATTRIBUTES)
-    language: Language | None = None
-
-
-class ArticleShown(Shown):
-    """A published article."""
-
-    article_id: str
-    ref: str
-    version: int
-    type: str
-    title: str
-    content: str
-    tags: tuple[str, ...]
-    attributes: dict[str, str]
-    language: str
-    is_searchable_by_meaning: bool
-    """Its vector was made of its present text."""
-    embedded_chars: int | None
-    """Characters of the content the vector knows; null when it knows all."""
-    updated_at: datetime
-
-
-class PageQuery(QueryModel):
-    """One page of a list."""
-
-    limit: int = Field(default=100, ge=1, le=MAX_PAGE)
-    continuation: str | None = Field(default=None, max_length=MAX_CONTINUATION_CHARS)
-
-
-class ArticleList(Shown):
-    """A page of articles."""
-
-    articles: tuple[ArticleShown, ...]
-    continuation: str | None
-
-
-class SearchIn(Request):
-    """A search over the tenant's published articles."""
-
-    query: Text
-    intent: CustomerIntent | None = None
-    top_k: int = Field(default=DEFAULT_TOP_K, ge=1, le=MAX_TOP_K)
-
-
-class SearchHit(Shown):
-    """One result."""
-
-    ref: str
-    title: str
-    relevance: float
-    strong: bool
-
-
-class SearchShown(Shown):
-    """Search results, the rung that served, and how sure retrieval is of them."""
-
-    results: tuple[SearchHit, ...]
-    confidence: float
-    path: RetrievalPath
-    cache: str
-
-
-class AgentIn(Request):
-    """A pipeline message for one agent alone; `draft` is what the supervisor is to review."""
-
-    snapshot: Snapshot
-    draft: Draft | None = None
-
-
-class AgentShown(Shown):
-    """The agent's delta."""
-
-    agent: str
-    delta: dict[str, object]
-    took_ms: int
 
 
 # ---- operations -----------------------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from orchestrators.triggers import (
     search,
     tenants,
 )
+from orchestrators.triggers import knowledge_models as km
 from orchestrators.triggers import tenant_models as tm
 from orchestrators.triggers.contract import Operation
 from orchestrators.triggers.parsing import ARTICLE_BYTES
@@ -72,16 +73,16 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
     # ---- knowledge
     Operation(
         "list_articles", "GET", "v1/articles", "List published articles.",
-        articles.list_articles, {200: models.ArticleList}, _ADMIN, query=models.PageQuery,
+        articles.list_articles, {200: km.ArticleList}, _ADMIN, query=models.PageQuery,
     ),
     Operation(
         "put_article", "PUT", "v1/articles/{article}", "Publish an article.",
-        articles.put_article, {200: models.ArticleShown}, _ADMIN,
-        request=models.ArticleIn, max_body_bytes=ARTICLE_BYTES,
+        articles.put_article, {200: km.ArticleShown}, _ADMIN,
+        request=km.ArticleIn, max_body_bytes=ARTICLE_BYTES,
     ),
     Operation(
         "get_article", "GET", "v1/articles/{article}", "Read a published article.",
-        articles.get_article, {200: models.ArticleShown}, _ADMIN,
+        articles.get_article, {200: km.ArticleShown}, _ADMIN,
     ),
     Operation(
         "delete_article", "DELETE", "v1/articles/{article}", "Take an article out of every answer.",
@@ -89,12 +90,12 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
     ),
     Operation(
         "search_articles", "POST", "v1/search", "Search the tenant's articles.",
-        search.search_articles, {200: models.SearchShown}, _SERVER, request=models.SearchIn,
+        search.search_articles, {200: km.SearchShown}, _SERVER, request=km.SearchIn,
     ),
     Operation(
         "run_one_agent", "POST", "v1/agents/{agent}", "Run one agent alone, without side effects.",
-        agents.run_one_agent, {200: models.AgentShown}, _ADMIN,
-        request=models.AgentIn, max_body_bytes=ARTICLE_BYTES,
+        agents.run_one_agent, {200: km.AgentShown}, _ADMIN,
+        request=km.AgentIn, max_body_bytes=ARTICLE_BYTES,
     ),
     # ---- tenants, keys, policy
     Operation(

@@ -1,7 +1,7 @@
 """Search over HTTP: what the retriever would find, with its confidence. Source: KB-05, KB-07, KB-09, design §7."""
 
 from orchestrators.triggers.contract import Call
-from orchestrators.triggers.models import SearchHit, SearchIn, SearchShown
+from orchestrators.triggers.knowledge_models import SearchHit, SearchIn, SearchShown
 from orchestrators.triggers.outside_text import mask_outside
 from orchestrators.triggers.responses import Answer, json_answer
 from shared.domain.intents import NEEDS, ArticleType
