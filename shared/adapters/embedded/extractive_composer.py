@@ -23,7 +23,6 @@ from shared.domain.phrases import (
     phrase_language,
     product_prices,
     product_sentences,
-    social_phrase,
 )
 from shared.domain.sources import RetrievedArticle
 from shared.domain.text import MaskedText, PublishedText
@@ -46,6 +45,8 @@ SOCIAL_CONFIDENCE: Final = 0.95
 DETECTION_FLOOR: Final = 0.3
 """Below it an article's language is taken to be the customer's. Unit: 0–1. Source: ours."""
 
+_SOCIAL: Final = {"thanks": Phrase.THANKS, "goodbye": Phrase.GOODBYE}
+"""Social formula as classified → our text; any other is greeted back."""
 _CODE_WORDS: Final = frozenset({"sku", "barcode", "ean", "gtin", "mpn"})
 """Names of article codes; the same in every product language."""
 _CONNECTIVE: Final = re.compile(
@@ -85,7 +86,7 @@ class ExtractiveComposer:
         found = request.classification
         language = found.language or request.policy.default_language
         if found.is_social or found.is_out_of_scope:
-            key = Phrase.OUT_OF_SCOPE if found.is_out_of_scope else social_phrase(request.snapshot.message.value)
+            key = Phrase.OUT_OF_SCOPE if found.is_out_of_scope else _SOCIAL.get(found.social, Phrase.GREETING)
             text = phrase(key, language, shop=request.policy.shop_name)
             return _draft([_sentence(text, SentenceKind.SOCIAL)], language, SOCIAL_CONFIDENCE)
         parts: list[Sentence] = []
@@ -115,6 +116,7 @@ class ExtractiveComposer:
             self._embedder,
             language=base_language(language),
             currency=request.policy.currency,
+            prior=request.knowledge.confidence,
         )
 
     async def _recommend(self, request: ComposeRequest, language: str) -> tuple[list[Sentence], float]:

@@ -78,7 +78,7 @@ async def answer_order(request: ComposeRequest, language: str, embedder: Embedde
             for order in asked[:MAX_ORDERS]
             for t in order_sentences(order, language)[OrderFact.SUMMARY]
         ]
-        question = Sentence(text=MaskedText(phrase(Phrase.WHICH_ORDER, language)), kind=SentenceKind.QUESTION)
+        question = Sentence(text=MaskedText(phrase(Phrase.WHICH_OF_THESE, language)), kind=SentenceKind.QUESTION)
         return OrderAnswer((_notice(Phrase.SEVERAL_ORDERS, language), *listed, question), SURE, True)
     for order in asked[:MAX_ORDERS]:
         facts = order_sentences(order, language)

@@ -5,7 +5,6 @@ from shared.domain.phrases.order_texts import STATUS_WORDS
 from shared.domain.phrases.orders import OrderFact, canonical_status, order_sentences, status_label
 from shared.domain.phrases.products import ProductFact, is_available, product_options, product_prices, product_sentences
 from shared.domain.phrases.rendering import render_date, render_money
-from shared.domain.phrases.replies import canned_reply, social_phrase
 
 __all__ = [
     "FALLBACK",
@@ -14,7 +13,6 @@ __all__ = [
     "OrderFact",
     "Phrase",
     "ProductFact",
-    "canned_reply",
     "canned_texts",
     "canonical_status",
     "is_available",
@@ -26,6 +24,5 @@ __all__ = [
     "product_sentences",
     "render_date",
     "render_money",
-    "social_phrase",
     "status_label",
 ]

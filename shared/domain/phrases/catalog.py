@@ -33,7 +33,9 @@ class Phrase(StrEnum):
     VERIFY = "verify"
     SIGN_IN = "sign_in"
     WHICH_ORDER = "which_order"
-    ASK_ORDER = "ask_order"
+    """Asked when no order is in sight."""
+    WHICH_OF_THESE = "which_of_these"
+    """Asked under a list of orders."""
     SEVERAL_ORDERS = "several_orders"
     RECOMMEND = "recommend"
 

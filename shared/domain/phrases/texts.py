@@ -112,7 +112,7 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
         "pt": "Para consultar a sua encomenda, inicie sessão na conta com que a fez, ou peça para falar com uma pessoa.",
         "nl": "Log in op het account waarmee u bestelde om uw bestelling op te zoeken, of vraag naar een mens.",
     },
-    "which_order": {
+    "which_of_these": {
         "en": "Which of these orders do you mean?",
         "es": "¿A cuál de estos pedidos se refiere?",
         "fr": "De laquelle de ces commandes s'agit-il ?",
@@ -121,7 +121,7 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
         "pt": "A qual destas encomendas se refere?",
         "nl": "Welke van deze bestellingen bedoelt u?",
     },
-    "ask_order": {
+    "which_order": {
         "en": "Which order is it about? Please send me the order number.",
         "es": "¿De qué pedido se trata? Envíeme por favor el número de pedido.",
         "fr": "De quelle commande s'agit-il ? Merci de m'indiquer le numéro de commande.",
