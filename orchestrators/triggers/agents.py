@@ -19,8 +19,17 @@ from orchestrators.triggers.problems import Problem, ProblemKind, not_found
 from orchestrators.triggers.responses import Answer, json_answer
 from shared.container import Services
 from shared.domain.agents import AgentName
-from shared.domain.deltas import Account, ActionDelta, Classification, Context, Knowledge, Snapshot, TurnState
-from shared.domain.drafts import Draft
+from shared.domain.deltas import (
+    Account,
+    ActionDelta,
+    Classification,
+    Context,
+    Knowledge,
+    ReviewDelta,
+    Snapshot,
+    TurnState,
+)
+from shared.domain.drafts import Check, CheckVerdict, Draft, Review
 from shared.domain.errors import AuthorityError, ErrorClass
 from shared.domain.grants import Grant, SignedGrant
 from shared.domain.ids import CustomerId
@@ -34,6 +43,8 @@ from shared.wire import Json, Outcome, encode
 
 ALONE: Final = "alone"
 """Id of the action and grant an executor called alone is shown: nothing ever mints it."""
+NO_DRAFT: Final = "there is no draft to review"
+"""Why each check of a supervisor called without a draft fails."""
 NOBODY: Final = CustomerId("-")
 """Account of an executor called alone for an anonymous visitor."""
 
@@ -108,9 +119,13 @@ def _of_activity(run: Callable[[Json, Services], Awaitable[Outcome]]) -> Runner:
 
 
 async def _review(state: TurnState, services: Services) -> Json:
-    """Run the checks; the seal of an approval stays here, for nobody but a turn may use one."""
+    """Run the checks; the seal of an approval stays here, for nobody but a turn may use one.
+
+    Without a draft every check fails closed (SU-03).
+    """
     if state.draft is None:
-        raise Problem(ProblemKind.INVALID_REQUEST, "The supervisor reviews a draft; send one beside the snapshot.")
+        verdicts = tuple(CheckVerdict(check=check, is_passed=False, reason=NO_DRAFT) for check in Check)
+        return encode(ReviewDelta(base_version=state.version, review=Review(draft_hash="", verdicts=verdicts)))
     value = _value(await activities.run_review({"state": encode(state)}, services))
     delta: Json = value["delta"]
     return delta

@@ -193,6 +193,16 @@ def test_each_agent_runs_alone_and_leaves_no_trace(shop: Shop, api: Api, agent: 
     assert b"eve.canary" not in api.stored_bytes()
 
 
+@pytest.mark.req("PR-05", "SU-03")
+def test_a_supervisor_called_without_a_draft_approves_nothing(shop: Shop) -> None:
+    """Fail closed: each check is there and none has passed."""
+    answer = shop.call("POST", "/api/v1/agents/supervisor", key="admin", json={"snapshot": snapshot(shop)}).json()
+
+    verdicts = answer["delta"]["review"]["verdicts"]
+    assert {verdict["check"] for verdict in verdicts} == {"grounding", "policy", "safety", "tone", "language"}
+    assert not any(verdict["is_passed"] for verdict in verdicts)
+
+
 @pytest.mark.req("PR-05", "AX-02", "AX-05")
 def test_an_executor_called_alone_executes_nothing(shop: Shop) -> None:
     """No verified grant, no write."""
