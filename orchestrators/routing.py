@@ -98,6 +98,8 @@ def needs_billing(state: TurnState) -> bool:
 
 def _answer(state: TurnState, found: Classification, *, has_widened: bool) -> Route:
     needs = NEEDS[found.customer_intent]
+    if needs.needs_account and state.account is None and (found.entities.order_refs or not needs.needs_knowledge):
+        return _person(HumanTrigger.AGENT_FAILURE, reason="the customer's records cannot be read")
     if needs.needs_account and _has_account_answer(state, needs):
         return Route(kind=RouteKind.ANSWER)
     confidence = (state.knowledge or Knowledge()).confidence
