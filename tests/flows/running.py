@@ -1,0 +1,306 @@
+"""The real app on the embedded host, in the test's own process, and everything a test may look at.
+
+Real stores, records, retrieval and checks; only the models are scripted. Source: conventions "Tests".
+"""
+
+import asyncio
+import json
+import secrets
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+from azure.functions.meta import Datum
+
+from local.indexing import Fn, index
+from local.product import ProductChanges
+from local.replay_check import replay_check
+from local.serve import Host, default_app_dir, running_host
+from local.worker import Call, Worker, datum
+from orchestrators.names import ActivityName
+from orchestrators.triggers.starting import case_instance_id
+from shared import container
+from shared.adapters.embedded.sqlite_documents import SqliteDocuments
+from shared.adapters.records.codec import from_stored
+from shared.adapters.records.ledger import LedgerRecords
+from shared.adapters.records.shop import ShopRecords
+from shared.domain.api_key import DeskRole, KeyScope
+from shared.domain.case import Case
+from shared.domain.ids import CaseId, ConversationId, MessageId, turn_instance_id
+from shared.domain.ledger import LedgerEntry, TurnRecord
+from shared.domain.sources import Profile
+from shared.domain.ticket import OutboxRow, Ticket, TurnResult, TurnRow
+from shared.ports.documents import (
+    Container,
+    CustomerScope,
+    Query,
+    TenantScope,
+    Where,
+    conversation_partition,
+    customer_partition,
+)
+from shared.settings import Settings
+from tests.flows.scripted import Cast
+from tests.flows.shop import ANA, ANAS_ORDER, ARTICLES, POLICY, TENANT
+
+GIVE_UP_S: Final = 20.0
+"""Longest a state may take to come about. Unit: seconds. Source: value ours; a busy machine stays well under it."""
+LOOK_EVERY_S: Final = 0.005
+"""Pause between two looks at a state. Unit: seconds. Source: value ours."""
+SCOPE: Final = TenantScope(TENANT)
+
+
+class WatchedWorker(Worker):
+    """The host's worker, remembering what each activity was called with."""
+
+    def __init__(self, fns: Mapping[str, Fn]) -> None:
+        super().__init__(fns)
+        self.payloads: list[tuple[str, dict[str, Any]]] = []
+
+    async def invoke(self, fn: Fn, data: Mapping[str, Datum], call: Call = Call()) -> Datum | None:  # noqa: B008 - frozen
+        """Run one function as the host does."""
+        if fn.kind == "activityTrigger":
+            self.payloads.append((fn.name, _payload(data[fn.argument].value)))
+        return await super().invoke(fn, data, call)
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A message on its way: who holds it and which instance works on it."""
+
+    conversation: ConversationId
+    message: MessageId
+    status: int
+    body: dict[str, Any]
+
+    @property
+    def instance(self) -> str:
+        """The turn's instance."""
+        return turn_instance_id(TENANT, self.conversation, self.message)
+
+
+@dataclass(slots=True)
+class Flows:
+    """The running app."""
+
+    host: Host
+    worker: WatchedWorker
+    base: container.Services
+    http: httpx.AsyncClient
+    keys: dict[str, str]
+    data_dir: Path
+    cast: Cast = field(default_factory=Cast)
+    before: set[str] = field(default_factory=set)
+
+    # -- the stage -----------------------------------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        """Put a fresh cast on, and remember which instances are not this test's."""
+        self.cast = Cast()
+        self.before = set(self._instances())
+        self.play_with()
+
+    def play_with(self, **ports: object) -> None:
+        """Put the cast, and other ports of the test, into the container."""
+        given: dict[str, Any] = {
+            "classifier": self.cast.classifier,
+            "escalation_model": self.cast.escalation,
+            "screen": self.cast.screen,
+            "composer": self.cast.composer,
+            "reviewer": self.cast.reviewer,
+            **ports,
+        }
+        container.use(replace(self.base, **given))
+
+    async def end(self) -> None:
+        """Check that the script was played and that every instance of the test replays through today's flows."""
+        self.cast.assert_complete()
+        for instance, name in self._instances().items():
+            if instance not in self.before:
+                assert self.replayed(instance, name) == (), name
+
+    def replayed(self, instance: str, name: str) -> tuple[str, ...]:
+        """Return what today's flow would do otherwise than the finished instance did; nothing while it runs."""
+        row = self.host.operations.find(instance)
+        if row is None or not row.is_final or row.status == "Terminated":
+            return ()
+        return replay_check(self.host.store.export_history(instance), self.worker.fns[name].call)
+
+    def _instances(self) -> dict[str, str]:
+        found: dict[str, str] = {}
+        after = None
+        while page := self.host.store.instances(after=after):
+            found.update({row.id: row.name for row in page})
+            after = (page[-1].created_at, page[-1].id)
+        return found
+
+    # -- the customer --------------------------------------------------------------------------------------------------
+
+    async def post(self, text: str, *, conversation: str | None = None, customer: str | None = ANA) -> Sent:
+        """Send a message and do not wait for its turn."""
+        where, message = conversation or f"c-{secrets.token_hex(6)}", f"m-{secrets.token_hex(6)}"
+        headers = {"X-Api-Key": self.keys["secret"], "Prefer": "respond-async"}
+        if customer is not None:
+            headers["X-Customer-Id"] = customer
+        response = await self.http.post(
+            f"/api/v1/conversations/{where}/messages", json={"text": text, "message_id": message}, headers=headers
+        )
+        assert response.status_code in {200, 202}, response.text
+        return Sent(ConversationId(where), MessageId(message), response.status_code, response.json())
+
+    async def send(self, text: str, *, conversation: str | None = None, customer: str | None = ANA) -> TurnResult:
+        """Send a message and return what became of it."""
+        return await self.result(await self.post(text, conversation=conversation, customer=customer))
+
+    async def result(self, sent: Sent) -> TurnResult:
+        """Return the turn's result once its flow has completed."""
+        assert await self.ended(sent.instance) == "Completed", self.host.operations.find(sent.instance)
+        result = (await self.turn(sent)).result
+        assert result is not None, "the flow ended and the turn did not"
+        return result
+
+    async def ended(self, instance: str) -> str:
+        """Return the status an instance ended with."""
+        await until(lambda: self.host.operations.find(instance) is not None, f"{instance} was started")
+        row = await self.host.operations.wait(instance, GIVE_UP_S)
+        assert row.is_final, f"{instance} is still {row.status}"
+        return row.status
+
+    # -- the desk ------------------------------------------------------------------------------------------------------
+
+    async def desk(self, verb: str, case: str, body: dict[str, Any] | None = None) -> httpx.Response:
+        """Act as the person at the desk."""
+        headers = {"X-Api-Key": self.keys["desk"]}
+        return await self.http.post(f"/api/v1/desk/cases/{case}/{verb}", json=body, headers=headers)
+
+    async def case(self, id: str | None) -> Case:
+        """Return a case of the queue."""
+        found = await self.base.cases.get(SCOPE, CaseId(str(id)))
+        assert found is not None, f"case {id} is not in the queue"
+        return found
+
+    async def case_flow(self, case: CaseId) -> str:
+        """Return the status the case's wait ended with."""
+        return await self.ended(case_instance_id(case))
+
+    # -- the records ---------------------------------------------------------------------------------------------------
+
+    async def ticket(self, conversation: str) -> Ticket:
+        """Return the conversation's ticket."""
+        found = await self.base.tickets.ticket(SCOPE, ConversationId(conversation))
+        assert found is not None
+        return found
+
+    async def turn(self, sent: Sent) -> TurnRow:
+        """Return the row of a message."""
+        found = await self.base.tickets.turn(SCOPE, sent.conversation, sent.message)
+        assert found is not None
+        return found
+
+    async def outbox(self, conversation: str) -> tuple[OutboxRow, ...]:
+        """Return what was sent to the customer, in order."""
+        rows = await self._rows(
+            Container.TICKETS, conversation_partition(SCOPE, ConversationId(conversation)), "outbox"
+        )
+        return tuple(sorted((OutboxRow.model_validate(row) for row in rows), key=lambda row: row.seq))
+
+    async def chain(self, conversation: str) -> tuple[LedgerEntry, ...]:
+        """Return the conversation's ledger."""
+        return await LedgerRecords(self.base.documents).chain(SCOPE, ConversationId(conversation))
+
+    async def record(self, sent: Sent) -> TurnRecord:
+        """Return the turn's figures."""
+        id = f"turn:{sent.conversation}:{sent.message}"
+        stored = await self.base.documents.read(Container.ANALYTICS, SCOPE, TENANT, id)
+        assert stored is not None, f"no record {id}"
+        return from_stored(TurnRecord, stored)
+
+    async def notes(self, conversation: str, customer: str = ANA) -> list[dict[str, Any]]:
+        """Return the CRM notes a conversation led to."""
+        partition = customer_partition(CustomerScope(TENANT, ANA))
+        rows = await self._rows(Container.SHOP, partition, "note")
+        return [row for row in rows if row["conversation_id"] == conversation]
+
+    async def grants(self) -> list[str]:
+        """Return the ids of the account's consumed grants."""
+        partition = customer_partition(CustomerScope(TENANT, ANA))
+        return [str(row["id"]) for row in await self._rows(Container.ACTIONS, partition, "grant")]
+
+    async def _rows(self, kind: Container, partition: str, what: str) -> list[dict[str, Any]]:
+        scope = SCOPE if kind is Container.TICKETS else CustomerScope(TENANT, ANA)
+        page = await self.base.documents.query(
+            kind, scope, Query(partition, where=(Where("kind", "=", what),), limit=500)
+        )
+        return [dict(item.body) for item in page.items]
+
+    # -- the engine ----------------------------------------------------------------------------------------------------
+
+    def calls(self, sent: Sent, activity: ActivityName) -> list[dict[str, Any]]:
+        """Return the payloads an activity was called with for this conversation's turns."""
+        return [given for name, given in self.worker.payloads if name == activity and sent.message in json.dumps(given)]
+
+    async def repeat(self, activity: ActivityName, payload: dict[str, Any]) -> Any:
+        """Run an activity once more, as a crash before its commit makes the host do."""
+        fn = self.worker.fns[activity.value]
+        result = await self.worker.invoke(fn, {fn.argument: datum(json.dumps(payload), "string")})
+        return None if result is None else json.loads(str(result.value))
+
+    async def sweep(self) -> None:
+        """Run the sweeper now."""
+        await self.host.run_once(self.worker.fns["sweep"])
+
+
+def _payload(text: str) -> dict[str, Any]:
+    value = json.loads(text)
+    return json.loads(value) if isinstance(value, str) else value
+
+
+@asynccontextmanager
+async def running_flows(data_dir: Path) -> AsyncIterator[Flows]:
+    """Run the app over a fresh data directory with the invented shop in it."""
+    services = container.build(Settings(data_dir=data_dir))
+    container.use(services)
+    worker = WatchedWorker(index(default_app_dir()))
+    try:
+        keys = await _open_shop(services)
+        async with (
+            running_host(default_app_dir(), data_dir, change_source=ProductChanges(), worker=worker) as host,
+            httpx.AsyncClient(base_url=host.url, timeout=GIVE_UP_S) as http,
+        ):
+            yield Flows(host, worker, services, http, keys, data_dir)
+    finally:
+        container.use(None)
+        if isinstance(services.documents, SqliteDocuments):
+            await services.documents.close()
+
+
+async def _open_shop(services: container.Services) -> dict[str, str]:
+    """Write the shop and return its keys."""
+    await services.tenants.create(TENANT, name=POLICY.shop_name)
+    await services.tenants.save_policy(SCOPE, POLICY, over_version=1, author="test")
+    for article in ARTICLES:
+        await services.articles.put(SCOPE, article)
+        await services.articles.reembed(SCOPE, article.article_id, services.embedder)
+    shop, customer = ShopRecords(services.documents), CustomerScope(TENANT, ANA)
+    await shop.put_customer(customer, Profile(customer_id=ANA, name="Ana"))
+    await shop.put_order(customer, ANAS_ORDER)
+    issued = {}
+    for scope in (KeyScope.SECRET, KeyScope.DESK):
+        role = DeskRole.APPROVER if scope is KeyScope.DESK else None
+        issued[scope.value] = (await services.keys.issue(SCOPE, scope, owner="test", role=role))[1]
+    return issued
+
+
+async def until(holds: Callable[[], bool] | Callable[[], Awaitable[bool]], what: str) -> None:
+    """Return as soon as the condition holds. Raises: AssertionError naming what never came about."""
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + GIVE_UP_S
+    while loop.time() < deadline:
+        found = holds()
+        if found if isinstance(found, bool) else await found:
+            return
+        await asyncio.sleep(LOOK_EVERY_S)
+    raise AssertionError(f"never came about: {what}")
