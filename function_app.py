@@ -13,9 +13,11 @@ import azure.functions as func
 from orchestrators.activities.registered import blueprint as activities
 from orchestrators.triggers.change_feeds import blueprint as change_feeds
 from orchestrators.triggers.durable import blueprint as flows
+from orchestrators.triggers.health import EXPECTED_FUNCTIONS, INVENTORY, registered_names
 from orchestrators.triggers.http import blueprint as http
 from orchestrators.triggers.timers import blueprint as timers
 
 app = df.DFApp(http_auth_level=func.AuthLevel.ANONYMOUS)
 for part in (http, flows, activities, timers, change_feeds):
     app.register_functions(part)
+INVENTORY.declare(expected=EXPECTED_FUNCTIONS, registered=lambda: registered_names(app))

@@ -114,6 +114,7 @@ async def _accepted(
             customer_id=customer,
             # A known customer's conversation never opens to a mere secret.
             secret_hash="" if customer else who.secret_hash,
+            is_opening=ticket is None,
         ),
     )
     if not may_enter(who, accepted.ticket):

@@ -39,6 +39,8 @@ class Arrival:
     trace_id: str
     customer_id: CustomerId | None
     secret_hash: str
+    is_opening: bool = False
+    """The sender saw no conversation of this id: if there is one now, it must be this sender's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,8 @@ class TicketRecords(Settling):
     async def accept(self, scope: TenantScope, arrival: Arrival) -> Accepted:
         """Write the turn row and move the ticket's sequence in one batch; the same message id gives the same turn.
 
-        Raises: MessageIdReused for the same id with another body; VersionConflict after CAS_ATTEMPTS lost races.
+        Raises: MessageIdReused for the same id with another body; NotFound when somebody else opened the conversation
+        while this message was on its way; VersionConflict after CAS_ATTEMPTS lost races.
         """
         partition = conversation_partition(scope, arrival.conversation_id)
         for _ in range(CAS_ATTEMPTS):
@@ -67,6 +70,8 @@ class TicketRecords(Settling):
                 if row.body_hmac != arrival.body_hmac:
                     raise MessageIdReused(f"message id {arrival.message_id!r} was used with another body")
                 return Accepted(row, from_stored(Ticket, stored), is_new=False)
+            if stored is not None and arrival.is_opening and not _is_opener(from_stored(Ticket, stored), arrival):
+                raise NotFound(f"conversation {arrival.conversation_id!r} was opened by somebody else meanwhile")
             now = self._clock.now()
             ticket = from_stored(Ticket, stored) if stored else self._new_ticket(scope, arrival, now)
             ticket = self._with_message(ticket, arrival, now)
@@ -223,3 +228,8 @@ class TicketRecords(Settling):
         if status is not ticket.status:
             update["version"] = ticket.version + 1
         return ticket.model_copy(update=update)
+
+
+def _is_opener(ticket: Ticket, arrival: Arrival) -> bool:
+    """Tell whether the conversation was opened by who sends this: two strangers may choose one id at once (GW-03)."""
+    return (ticket.customer_id, ticket.secret_hash) == (arrival.customer_id, arrival.secret_hash)

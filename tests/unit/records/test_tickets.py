@@ -1,12 +1,13 @@
 """Ticket records on a real store: accepting once, superseding, delivering once, handing over, racing."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.adapters.records.tickets import Accepted, Arrival, MessageIdReused, Settled, TicketRecords
-from shared.domain.errors import StalenessError
+from shared.domain.errors import NotFound, StalenessError
 from shared.domain.ids import CaseId, ConversationId, MessageId, TenantId, turn_instance_id
 from shared.domain.text import MaskedText
 from shared.domain.ticket import SUPERSEDE_AT_MOST, Outcome, Owner, TicketStatus, TurnResult, TurnStatus
@@ -303,3 +304,18 @@ async def test_the_sweeper_sees_only_turns_that_nobody_started(
     row = await tickets.turn(tenant, C1, MessageId("m1"))
     assert row is not None
     assert row.status is TurnStatus.STARTED
+
+
+@pytest.mark.req("GW-03")
+async def test_two_strangers_opening_one_id_at_once_do_not_share_a_conversation(
+    tickets: TicketRecords, tenant: TenantScope
+) -> None:
+    """GW-03: the loser's message is not written into the winner's conversation; the winner's own second line is."""
+    opening = replace(arrival("m1"), is_opening=True)
+    await tickets.accept(tenant, opening)
+
+    with pytest.raises(NotFound):
+        await tickets.accept(tenant, replace(arrival("m2"), is_opening=True, secret_hash="another"))
+    await tickets.accept(tenant, replace(arrival("m3"), is_opening=True))
+
+    assert [r.id for r in await tickets.thread(tenant, C1)] == ["turn:m1", "turn:m3"]
