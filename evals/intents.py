@@ -1,8 +1,8 @@
 """How well the offline classifier reads messages nobody here wrote: one table, real shop chat apart.
 
 `python -m evals.intents` prints accuracy against the label (strict) and against label or accepted alternatives
-(lenient), calibration error, the share under the clarification mark and milliseconds a message. The classifier was never
-trained on these rows. Source: CL-01…03, data README.
+(lenient), calibration error, the share under the clarification mark and milliseconds a message. Nothing was trained on
+these rows. Source: CL-01…03, data README.
 """
 
 import asyncio
