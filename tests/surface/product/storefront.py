@@ -37,11 +37,13 @@ class Sent:
 class Storefront:
     """One tenant's clients. The keys are those of demo.json."""
 
-    def __init__(self, http: httpx.AsyncClient, url: str, keys: dict[str, str]) -> None:
+    def __init__(
+        self, http: httpx.AsyncClient, url: str, keys: dict[str, str], known_secrets: dict[str, str] | None = None
+    ) -> None:
         self.http = http
         self._api = f"{url}/api/v1"
         self._keys = keys
-        self._secrets: dict[str, str] = {}
+        self._secrets = dict(known_secrets or {})
 
     def headers(self, conversation: str, customer: str | None) -> dict[str, str]:
         """Return the headers that prove who asks: the secret key names a customer, a visitor holds a secret."""
