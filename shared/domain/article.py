@@ -10,7 +10,7 @@ from typing import Final
 
 from pydantic import Field, field_validator
 
-from shared.domain.ids import ArticleId, SourceRef, TenantId, article_ref, digest, parse_id
+from shared.domain.ids import ID_PATTERN, ArticleId, SourceRef, TenantId, article_ref, digest, is_id
 from shared.domain.intents import ArticleType
 from shared.domain.text import PublishedText
 from shared.domain.wire_model import Wire
@@ -53,7 +53,9 @@ class ArticleInput(Wire):
     @field_validator("article_id")
     @classmethod
     def _is_an_id(cls, value: ArticleId) -> ArticleId:
-        return ArticleId(parse_id(value, "article id"))
+        if not is_id(value):
+            raise ValueError(f"an article id must match {ID_PATTERN}")
+        return value
 
     @field_validator("title")
     @classmethod

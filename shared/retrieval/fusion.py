@@ -70,6 +70,7 @@ def fuse(
     keyword: Ranking,
     *,
     ahead: Collection[str] = (),
+    unembedded: Collection[str] = (),
     preference: Preference | None = None,
     weights: Weights = SPEC,
     top_k: int = TOP_K,
@@ -78,14 +79,18 @@ def fuse(
 
     Shapes: each ranking is best-first and at most 3 × top_k long; `ahead` are the ids of exact matches; the result is
     at most top_k long, best-first, ties by id.
-    Units: relevance is normalised to 0–1, where 1 means first in both rankings; being ahead does not change it.
+    Units: relevance is normalised to 0–1, where 1 means first in both rankings; being ahead does not change it. An
+    article in `unembedded` could not take part by vector: its keyword rank stands for both, or a publish would stay
+    below fifteen strangers until it is embedded.
     Raises: InvalidRanking if an article id repeats within one ranking.
     Source: S1 "Hybrid search with Reciprocal Rank Fusion" (k = 60, 0.7 / 0.3), KB-06.
     """
     relevance = dict.fromkeys(ahead, 0.0)
+    total = weights.vector + weights.keyword
     for ranking, weight in ((vector, weights.vector), (keyword, weights.keyword)):
-        for id, value in _reciprocal(ranking, weight / (weights.vector + weights.keyword)).items():
-            relevance[id] = relevance.get(id, 0.0) + value
+        for id, value in _reciprocals(ranking).items():
+            share = 1.0 if id in unembedded else weight / total
+            relevance[id] = relevance.get(id, 0.0) + share * value
     first = frozenset(ahead)
     hits = [Hit(id, min(1.0, value), id in first) for id, value in relevance.items()]
     kept = [hit for hit in hits if hit.is_identifier_match or hit.relevance >= MIN_RELEVANCE]
@@ -104,8 +109,8 @@ def pool_size(top_k: int) -> int:
     return POOL_FACTOR * clamp_top_k(top_k)
 
 
-def _reciprocal(ranking: Ranking, share: float) -> Mapping[str, float]:
-    values = {id: share * (RRF_K + 1) / (RRF_K + rank) for rank, id in enumerate(ranking, start=1)}
+def _reciprocals(ranking: Ranking) -> Mapping[str, float]:
+    values = {id: (RRF_K + 1) / (RRF_K + rank) for rank, id in enumerate(ranking, start=1)}
     if len(values) != len(ranking):
         twice = next(id for i, id in enumerate(ranking) if id in ranking[:i])
         raise InvalidRanking(f"article {twice!r} appears twice in one ranking")

@@ -30,7 +30,7 @@ from shared.retrieval.fusion import Hit, Preference, clamp_top_k, fuse, pool_siz
 from shared.retrieval.languages import guess_language
 from shared.retrieval.library import IndexLibrary
 from shared.retrieval.tenant_index import TenantIndex
-from shared.retrieval.tokens import QueryWord, analyse, query_words, terms_of
+from shared.retrieval.tokens import QueryWord, analyse, query_words, surface_tokens, terms_of
 
 MAX_QUERY_CHARS: Final = 2_000
 """Part of a question that is searched: its end, where customers put what they want. Unit: characters. Value ours."""
@@ -142,7 +142,11 @@ class HybridSearch:
         return knowledge
 
     async def warm(self, scope: TenantScope) -> None:
-        """Load the tenant's index, its vectors and the model before the first customer asks (KB-13)."""
+        """Load the tenant's index, its vectors and the model before the first customer asks (KB-13).
+
+        Waits for the index however long it takes. Raises: Unavailable, RateLimited when the store does not answer.
+        """
+        await self._library.fresh(scope, await self._articles.head(scope))
         await self.search(scope, MaskedText("warm up"), intent=None, types=(), top_k=1)
 
     # -- rungs -------------------------------------------------------------------------------------------------------
@@ -190,14 +194,26 @@ class HybridSearch:
             return await self._by_vector_only(scope, similar or {}, top_k)
         # What the index does not know was published after this search began; what it knows is pinned.
         similar = {id: s for id, s in (similar or {}).items() if index.get(id) is not None}
+        if not guess_language(text) and not any(map(self._calibration.understands, index.languages)):
+            similar = {}
         words = query_words(text, index.languages)
         ranked = [hit.id for hit in index.keywords.search(terms_of(words), pool_size(top_k))]
         exact = index.exact_matches(text)
         pool = {id: a for id in {*similar, *ranked, *exact} if (a := index.get(id)) is not None}
-        preferred = frozenset(id for id, article in pool.items() if article.type in types)
-        hits = fuse(tuple(similar), ranked, ahead=exact, preference=Preference(preferred, TYPE_BONUS), top_k=top_k)
+        hits = fuse(
+            tuple(similar),
+            ranked,
+            ahead=exact,
+            unembedded=self._unembedded(pool) if similar else (),
+            preference=Preference(frozenset(id for id, a in pool.items() if a.type in types), TYPE_BONUS),
+            top_k=top_k,
+        )
         path = RetrievalPath.HYBRID if similar else RetrievalPath.KEYWORD_ONLY
         return _Found(hits, path if hits else RetrievalPath.EMPTY, pool, similar, index, words)
+
+    def _unembedded(self, pool: Mapping[str, Article]) -> frozenset[str]:
+        """Return the articles that have no vector of this model yet."""
+        return frozenset(id for id, article in pool.items() if article.embedded_model != self._key)
 
     async def _by_vector_only(self, scope: TenantScope, similar: dict[str, float], top_k: int) -> _Found:
         hits = fuse(tuple(similar), (), top_k=top_k)
@@ -238,7 +254,7 @@ class HybridSearch:
         )
         confidence = self._calibration.confidence(found.path, evidence)
         # An article published a moment ago has no vector yet: its words alone may answer.
-        waiting = [id for id in ids if found.articles[id].embedded_model != self._key]
+        waiting = [id for id in ids if id in self._unembedded(found.articles)]
         if waiting and found.path is RetrievalPath.HYBRID:
             by_words = Evidence(0.0, self._coverage(found, waiting), evidence.is_exact)
             confidence = max(confidence, self._calibration.confidence(RetrievalPath.KEYWORD_ONLY, by_words))
@@ -289,10 +305,23 @@ def _weigher(found: _Found) -> Callable[[str], Mapping[str, float]]:
     if index is None:
         return lambda sentence: {}
     worth = {term: index.keywords.idf(term) for term in terms_of(w for w in found.words if w.is_content)}
+    starts = frozenset(term[:2] for term in worth)
     languages = index.languages
+    known: dict[str, Mapping[str, float]] = {}
+
+    def weigh_token(token: str) -> Mapping[str, float]:
+        # Stemmers keep the beginning of a word: most words of an article need no stemming to be ruled out.
+        if token.isalnum() and token.isascii() and token[:2] not in starts:
+            return {}
+        if token not in known:
+            terms = {term for language in languages for term in analyse(token, language)}
+            known[token] = {term: worth[term] for term in terms if term in worth}
+        return known[token]
 
     def weigh(sentence: str) -> Mapping[str, float]:
-        terms = {term for language in languages for term in analyse(sentence, language)}
-        return {term: worth[term] for term in terms if term in worth}
+        held: dict[str, float] = {}
+        for token in surface_tokens(sentence):
+            held.update(weigh_token(token))
+        return held
 
     return weigh

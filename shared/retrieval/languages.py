@@ -7,15 +7,13 @@ their language. Owns no ranking. Source: KB-09, CL-03 (the classifier, not this,
 import re
 from typing import Final
 
-from shared.retrieval.function_words import WORDS_BY_LANGUAGE
+from shared.retrieval.function_words import FUNCTION_WORDS, WORDS_BY_LANGUAGE
 from shared.retrieval.tokens import surface_tokens
 
 SAMPLE_CHARS: Final = 1_500
 """Part of a text that is looked at. Unit: characters. Source: value ours."""
-MIN_LEAD: Final = 2
-"""Function words by which a language must lead, but in texts of a few words. Source: value ours."""
-SHORT_TOKENS: Final = 6
-"""Texts up to this long need a lead of one only. Unit: tokens. Source: value ours."""
+MIN_LEAD: Final = 1.0
+"""Function words by which a language must lead; one that n languages share counts 1/n. Source: value ours."""
 
 _SCRIPTS: Final = (
     ("ja", re.compile("[\u3041-\u30fa]")),
@@ -28,6 +26,9 @@ _SCRIPTS: Final = (
     ("el", re.compile("[\u0370-\u03ff]")),
     ("hi", re.compile("[\u0900-\u097f]")),
 )
+_LANGUAGES_OF: Final = {
+    word: tuple(language for language, words in WORDS_BY_LANGUAGE.items() if word in words) for word in FUNCTION_WORDS
+}
 _LETTER: Final = re.compile(r"[^\W\d_]")
 SCRIPT_SHARE: Final = 0.3
 """Share of a script's letters above which it decides: product names stay Latin everywhere. Source: value ours."""
@@ -45,8 +46,10 @@ def guess_language(text: str) -> str:
     for language, letters in _SCRIPTS:
         if len(letters.findall(sample)) > SCRIPT_SHARE * n_letters:
             return language
-    tokens = surface_tokens(sample)
-    counts = {language: sum(t in words for t in tokens) for language, words in WORDS_BY_LANGUAGE.items()}
+    counts = dict.fromkeys(WORDS_BY_LANGUAGE, 0.0)
+    for token in surface_tokens(sample):
+        sharing = _LANGUAGES_OF.get(token, ())
+        for language in sharing:
+            counts[language] += 1 / len(sharing)
     (first, best), (_, second) = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:2]
-    lead = 1 if len(tokens) <= SHORT_TOKENS else MIN_LEAD
-    return first if best - second >= lead else ""
+    return first if best - second >= MIN_LEAD - 1e-9 else ""
