@@ -6,6 +6,7 @@ A function's Python name is its registered name and equals its ActivityName. Sou
 import azure.durable_functions as df
 
 from orchestrators.activities import agents, case, turn
+from orchestrators.activities.persistence import persist
 from shared.container import services
 from shared.domain.turns import CaseInput, DeliverInput, HandOverInput, TurnInput
 from shared.wire import decode, encode
@@ -16,7 +17,7 @@ blueprint = df.Blueprint()
 @blueprint.activity_trigger(input_name="payload")
 async def open_turn(payload: dict) -> dict:  # type: ignore[type-arg]  # functions.md §8.3 refuses dict[str, …]
     """Take the turn's snapshot."""
-    return encode(await turn.open_turn(decode(TurnInput, payload), services()))
+    return encode(await persist(lambda: turn.open_turn(decode(TurnInput, payload), services())))
 
 
 @blueprint.activity_trigger(input_name="payload")
@@ -70,13 +71,13 @@ async def run_action_executor(payload: dict) -> dict:  # type: ignore[type-arg] 
 @blueprint.activity_trigger(input_name="payload")
 async def deliver_reply(payload: dict) -> dict:  # type: ignore[type-arg]  # as above
     """Write the reply in one conditional batch."""
-    return encode(await turn.deliver_reply(decode(DeliverInput, payload), services()))
+    return encode(await persist(lambda: turn.deliver_reply(decode(DeliverInput, payload), services())))
 
 
 @blueprint.activity_trigger(input_name="payload")
 async def hand_over(payload: dict) -> dict:  # type: ignore[type-arg]  # as above
     """Give the conversation to a person, then tell the customer."""
-    return encode(await turn.hand_over(decode(HandOverInput, payload), services()))
+    return encode(await persist(lambda: turn.hand_over(decode(HandOverInput, payload), services())))
 
 
 @blueprint.activity_trigger(input_name="payload")
@@ -88,10 +89,10 @@ async def run_analytics_recorder(payload: dict) -> dict:  # type: ignore[type-ar
 @blueprint.activity_trigger(input_name="payload")
 async def read_case(payload: dict) -> dict:  # type: ignore[type-arg]  # as above
     """Look at a case that waits for a person."""
-    return encode(await case.read_case(decode(CaseInput, payload), services()))
+    return encode(await persist(lambda: case.read_case(decode(CaseInput, payload), services())))
 
 
 @blueprint.activity_trigger(input_name="payload")
 async def page_on_call(payload: dict) -> bool:  # type: ignore[type-arg]  # as above
     """Page on-call about an overdue case."""
-    return await case.page_on_call(decode(CaseInput, payload), services())
+    return await persist(lambda: case.page_on_call(decode(CaseInput, payload), services()))

@@ -3,6 +3,7 @@
 Source: design §3 steps 1, 5, 6; faults 001, 004, 005, 009, 012.
 """
 
+import asyncio
 from datetime import timedelta
 from typing import Final
 
@@ -19,9 +20,9 @@ from shared.authority.verify import verify_approval
 from shared.container import Services
 from shared.domain.case import SEVERITY_RANK, Case
 from shared.domain.deltas import Channel, Context, Metadata, Snapshot
-from shared.domain.errors import NotFound, SchemaError
-from shared.domain.human_triggers import SLA_MINUTES, Severity
-from shared.domain.ids import TraceId, case_id
+from shared.domain.errors import SchemaError
+from shared.domain.human_triggers import SLA_MINUTES, HumanTrigger, Severity
+from shared.domain.ids import TraceId, case_id, turn_instance_id
 from shared.domain.sources import HistoryLine
 from shared.domain.text import MaskedText
 from shared.domain.ticket import ActionShown, HandoffRow, PersonRow, TurnRow
@@ -30,6 +31,8 @@ from shared.ports.documents import TenantScope
 
 WINDOW_TURNS: Final = 6
 """Earlier messages kept verbatim in the snapshot (ME-05 "last N turns"). Value ours."""
+MAX_PENDING: Final = 4
+"""Unanswered messages a window makes room for beside its turns: superseding stops after three. Source: design §3."""
 WINDOW_LINE_CHARS: Final = 600
 """Most characters of one line of the window, so that a turn costs the same at turn 5 and 200. Source: design §10."""
 MESSAGE_CHARS: Final = 8_000
@@ -42,15 +45,15 @@ async def open_turn(turn: TurnInput, services: Services) -> OpenedTurn:
     Raises: NotFound when the row is gone (erased).
     """
     scope = TenantScope(turn.tenant_id)
-    if await services.tickets.settle_blocked(scope, turn.conversation_id, turn.message_id) is not None:
-        await announce(turn, services)
+    opened = await services.tickets.open(scope, turn.conversation_id, turn.message_id)
+    if opened is None:
+        announce(turn, services)
         return OpenedTurn()
-    ticket = await services.tickets.ticket(scope, turn.conversation_id)
-    row = await services.tickets.turn(scope, turn.conversation_id, turn.message_id)
-    if ticket is None or row is None:
-        raise NotFound(f"turn {turn.message_id!r} does not exist")
-    pending = await services.tickets.unanswered(scope, ticket, row.seq)
-    recent = await services.tickets.latest(scope, turn.conversation_id, WINDOW_TURNS + len(pending))
+    ticket, row = opened
+    pending, recent = await asyncio.gather(
+        services.tickets.unanswered(scope, ticket, row.seq),
+        services.tickets.latest(scope, turn.conversation_id, WINDOW_TURNS + MAX_PENDING),
+    )
     text = "\n".join(p.masked_text.value for p in pending) or row.masked_text.value
     snapshot = Snapshot(
         conversation_id=turn.conversation_id,
@@ -98,7 +101,7 @@ async def deliver_reply(request: DeliverInput, services: Services) -> Settlement
         scope, turn.conversation_id, turn.message_id, state.snapshot.version, result
     )
     if settled in (Settled.DONE, Settled.SUPERSEDED, Settled.PERSON_OWNS):
-        await announce(turn, services)
+        announce(turn, services)
     if settled is Settled.PERSON_OWNS and request.approved is not None:
         await _attach_draft(request, services)
     return Settlement(settled=settled.value)
@@ -127,8 +130,8 @@ async def hand_over(request: HandOverInput, services: Services) -> Settlement:
     if settled is Settled.STALE or settled is Settled.BUSY:
         return Settlement(settled=settled.value)
     if settled is not Settled.DONE:
-        await services.tickets.settle_blocked(scope, turn.conversation_id, turn.message_id)
-        await announce(turn, services)
+        await services.tickets.open(scope, turn.conversation_id, turn.message_id)
+        announce(turn, services)
         return Settlement(settled=settled.value)
     now = services.clock.now()
     draft = request.draft or state.draft
@@ -160,7 +163,7 @@ async def hand_over(request: HandOverInput, services: Services) -> Settlement:
     )
     result = handoff_result(state, request.route, case, policy, shown)
     await services.tickets.finish_handoff(scope, turn.conversation_id, turn.message_id, result)
-    await announce(turn, services)
+    announce(turn, services)
     return Settlement(settled=Settled.DONE.value)
 
 
@@ -192,11 +195,44 @@ async def finish_lost_handoff(handoff: HandoffRow, services: Services) -> None:
     await services.tickets.finish_handoff(scope, handoff.conversation_id, handoff.message_id, told)
 
 
-async def announce(turn: TurnInput, services: Services) -> None:
+async def hand_over_lost_turn(row: TurnRow, services: Services) -> None:
+    """Give a turn whose flow keeps dying to a person (RK-03); a turn that may no longer act is only ended."""
+    scope = TenantScope(row.tenant_id)
+    opened = await services.tickets.open(scope, row.conversation_id, row.message_id)
+    if opened is None:
+        return
+    case = case_id(row.tenant_id, row.conversation_id, row.message_id)
+    triggers = (HumanTrigger.LOOP.value,)
+    severity = Severity.NORMAL
+    settled = await services.tickets.begin_handoff(
+        scope,
+        row.conversation_id,
+        row.message_id,
+        opened[0].version,
+        case=case,
+        triggers=triggers,
+        severity=severity.value,
+    )
+    if settled is not Settled.DONE:
+        return
+    handoff = HandoffRow(
+        id=f"handoff:{case}",
+        tenant_id=row.tenant_id,
+        conversation_id=row.conversation_id,
+        customer_id=row.customer_id,
+        case_id=case,
+        message_id=row.message_id,
+        seq=row.seq,
+        triggers=triggers,
+        severity=severity.value,
+        at=services.clock.now(),
+    )
+    await finish_lost_handoff(handoff, services)
+
+
+def announce(turn: TurnInput, services: Services) -> None:
     """Wake whoever waits for this turn in this process; a hint only."""
-    row = await services.tickets.turn(TenantScope(turn.tenant_id), turn.conversation_id, turn.message_id)
-    if row is not None:
-        services.signals.announce(row.instance_id)
+    services.signals.announce(turn_instance_id(turn.tenant_id, turn.conversation_id, turn.message_id))
 
 
 async def _attach_draft(request: DeliverInput, services: Services) -> None:

@@ -4,6 +4,7 @@ Source: design §3 "Accept first", functions.md §8.4 rule 10, fault 083.
 """
 
 import logging
+from typing import Final
 
 import azure.durable_functions as df
 
@@ -15,6 +16,16 @@ from shared.domain.turns import CaseInput, TurnInput
 from shared.ports.documents import TenantScope
 from shared.wire import encode
 
+_ALIVE: Final = frozenset(
+    {
+        df.OrchestrationRuntimeStatus.Running,
+        df.OrchestrationRuntimeStatus.Pending,
+        df.OrchestrationRuntimeStatus.Suspended,
+        df.OrchestrationRuntimeStatus.ContinuedAsNew,
+    }
+)
+"""States of an instance that will still do something."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -23,21 +34,25 @@ def case_instance_id(case: CaseId) -> InstanceId:
     return InstanceId(f"h-{case}")
 
 
-async def start_turn(client: df.DurableOrchestrationClient, row: TurnRow, services: Services) -> bool:
-    """Start the turn's flow; True when it runs now. On failure the accepted row stays and the sweeper starts it."""
+async def start_turn(client: df.DurableOrchestrationClient, row: TurnRow, services: Services) -> None:
+    """Start the turn's flow unless it runs. On failure the accepted row stays and the sweeper starts it."""
     turn = TurnInput(
         tenant_id=row.tenant_id, conversation_id=row.conversation_id, message_id=row.message_id, seq=row.seq
     )
-    is_running = await _start(client, FlowName.ANSWER_MESSAGE, row.instance_id, encode(turn))
-    if is_running:
+    if await _start(client, FlowName.ANSWER_MESSAGE, row.instance_id, encode(turn)):
         await services.tickets.mark_started(TenantScope(row.tenant_id), row)
-    return is_running
 
 
-async def start_case(client: df.DurableOrchestrationClient, tenant: TenantId, case: CaseId) -> bool:
+async def is_running(client: df.DurableOrchestrationClient, row: TurnRow) -> bool:
+    """Tell whether the turn's flow will still do something."""
+    status = await client.get_status(row.instance_id)
+    return bool(status) and status.runtime_status in _ALIVE
+
+
+async def start_case(client: df.DurableOrchestrationClient, tenant: TenantId, case: CaseId) -> None:
     """Start the case's wait; starting it again while it runs is success."""
     payload = encode(CaseInput(tenant_id=tenant, case_id=case))
-    return await _start(client, FlowName.HUMAN_HANDOFF, case_instance_id(case), payload)
+    await _start(client, FlowName.HUMAN_HANDOFF, case_instance_id(case), payload)
 
 
 async def hint_case(client: df.DurableOrchestrationClient, case: CaseId) -> None:
@@ -51,12 +66,12 @@ async def hint_case(client: df.DurableOrchestrationClient, case: CaseId) -> None
 async def _start(
     client: df.DurableOrchestrationClient, flow: FlowName, instance: InstanceId, payload: dict[str, object]
 ) -> bool:
+    """Return whether this call started the instance; False when it runs already or could not be started."""
     try:
         await client.start_new(flow.value, instance, payload)
     except Exception as error:  # noqa: BLE001 - the trigger edge: the SDK raises bare Exception for a taken id too
         status = await client.get_status(instance)
-        if status and status.runtime_status is not None:
-            return True
-        _log.warning("could not start %s %s: %s", flow.value, instance, type(error).__name__)
+        if not (status and status.runtime_status in _ALIVE):
+            _log.warning("could not start %s %s: %s", flow.value, instance, type(error).__name__)
         return False
     return True

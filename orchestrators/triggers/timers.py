@@ -10,14 +10,18 @@ from typing import Final
 import azure.durable_functions as df
 import azure.functions as func
 
-from orchestrators.activities.turn import finish_lost_handoff
-from orchestrators.triggers.starting import start_case, start_turn
+from orchestrators.activities.turn import finish_lost_handoff, hand_over_lost_turn
+from orchestrators.triggers.starting import is_running, start_case, start_turn
 from shared.container import services
 
 STARTER_GRACE: Final = timedelta(seconds=30)
 """Time an accepted row may wait for its starter before the sweeper starts it. Source: design §3."""
 HANDOFF_GRACE: Final = timedelta(minutes=2)
 """Time a flow has to finish its own handoff: longer than the activity's deadline and its repeats. Value ours."""
+FLOW_GRACE: Final = timedelta(minutes=2)
+"""Time a started turn may take before the sweeper looks whether its flow still runs. Value ours."""
+MAX_STARTS: Final = 3
+"""Starts of one turn after which it is taken for poison and given to a person. Source: RK-03; value ours."""
 SWEEP_BATCH: Final = 200
 """Most rows of one kind a sweep takes, so that it ends well inside its interval. Value ours."""
 
@@ -28,12 +32,21 @@ blueprint = df.Blueprint()
 @blueprint.timer_trigger(arg_name="timer", schedule="*/15 * * * * *", use_monitor=False)
 @blueprint.durable_client_input(client_name="client")
 async def sweep(timer: func.TimerRequest, client: df.DurableOrchestrationClient) -> None:
-    """Start accepted turns nobody started, finish handoffs whose flow died, give every overdue case its flow."""
+    """Start turns nobody started, revive those whose flow died, finish lost handoffs, wait for overdue cases."""
     parts = services()
     now = parts.clock.now()
     for row in await parts.tickets.accepted_not_started(now - STARTER_GRACE, SWEEP_BATCH):
         _log.warning("sweeper starts turn %s", row.instance_id)
         await start_turn(client, row, parts)
+    for row in await parts.tickets.started_not_done(now - FLOW_GRACE, SWEEP_BATCH):
+        if await is_running(client, row):
+            continue
+        if row.starts >= MAX_STARTS:
+            _log.error("sweeper gives turn %s to a person after %d starts", row.instance_id, row.starts)
+            await hand_over_lost_turn(row, parts)
+        else:
+            _log.warning("sweeper revives turn %s", row.instance_id)
+            await start_turn(client, row, parts)
     for handoff in await parts.tickets.unprojected_handoffs(now - HANDOFF_GRACE, SWEEP_BATCH):
         _log.warning("sweeper finishes handoff %s", handoff.case_id)
         await finish_lost_handoff(handoff, parts)

@@ -109,6 +109,8 @@ class TurnRow(Wire):
     language: str = ""
     trace_id: str = ""
     status: TurnStatus = TurnStatus.ACCEPTED
+    starts: int = 0
+    """How often its flow was started; a turn that keeps dying goes to a person (RK-03)."""
     accepted_at: datetime
     done_at: datetime | None = None
     reply_seq: int | None = None

@@ -45,8 +45,7 @@ class Settling(TicketRows):
         SUPERSEDED and PERSON_OWNS finish the turn without a reply; STALE and BUSY change nothing.
         """
         for _ in range(CAS_ATTEMPTS):
-            stored, ticket = await self._ticket(scope, conversation)
-            row_stored, row = await self._row(scope, conversation, message)
+            (stored, ticket), (row_stored, row) = await self._both(scope, conversation, message)
             if row.status is TurnStatus.DONE and row.result is not None:
                 return settled_as(row.result)
             blocked = blocked_by(ticket, row.seq, version, self._clock.now())
@@ -66,23 +65,26 @@ class Settling(TicketRows):
                 return blocked or Settled.DONE
         raise VersionConflict(f"conversation {conversation!r} is changing too fast to deliver a turn")
 
-    async def settle_blocked(
+    async def open(
         self, scope: TenantScope, conversation: ConversationId, message: MessageId
-    ) -> Settled | None:
-        """End the turn without a reply if a person owns the ticket or a newer turn answers; None when it may work."""
+    ) -> tuple[Ticket, TurnRow] | None:
+        """Return ticket and row of a turn that may work.
+
+        None when it is settled: answered before, or ended here without a reply because a person owns the ticket or a
+        newer turn answers. Raises: NotFound when the row is gone.
+        """
         for _ in range(CAS_ATTEMPTS):
-            stored, ticket = await self._ticket(scope, conversation)
-            row_stored, row = await self._row(scope, conversation, message)
-            if row.status is TurnStatus.DONE and row.result is not None:
-                return settled_as(row.result)
-            if ticket.owner is Owner.PERSON and ticket.committed_seq == row.seq:
+            (stored, ticket), (row_stored, row) = await self._both(scope, conversation, message)
+            if row.status is TurnStatus.DONE:
                 return None
+            if ticket.owner is Owner.PERSON and ticket.committed_seq == row.seq:
+                return ticket, row
             blocked = blocked_by(ticket, row.seq, ticket.version, self._clock.now())
             if blocked is None or blocked is Settled.BUSY:
-                return None
+                return ticket, row
             operations = await self._blocked_ending(scope, stored, ticket, row_stored, row, blocked)
             if await self._try_batch(scope, conversation, operations):
-                return blocked
+                return None
         raise VersionConflict(f"conversation {conversation!r} is changing too fast to open a turn")
 
     async def begin_handoff(
@@ -98,8 +100,7 @@ class Settling(TicketRows):
     ) -> Settled:
         """Give the conversation to a person and write the handoff row in the same batch (fault 009); idempotent."""
         for _ in range(CAS_ATTEMPTS):
-            stored, ticket = await self._ticket(scope, conversation)
-            _, row = await self._row(scope, conversation, message)
+            (stored, ticket), (_, row) = await self._both(scope, conversation, message)
             if ticket.case_id == case and ticket.owner is Owner.PERSON:
                 return Settled.DONE
             if row.status is TurnStatus.DONE and row.result is not None:
@@ -142,8 +143,7 @@ class Settling(TicketRows):
     ) -> None:
         """Tell the customer and acknowledge the handoff row, once the case is in the queue; idempotent."""
         for _ in range(CAS_ATTEMPTS):
-            stored, ticket = await self._ticket(scope, conversation)
-            row_stored, row = await self._row(scope, conversation, message)
+            (stored, ticket), (row_stored, row) = await self._both(scope, conversation, message)
             if row.status is TurnStatus.DONE:
                 return
             now = self._clock.now()

@@ -4,6 +4,7 @@ Owns where the rows of a conversation lie and how they are found; changes nothin
 Source: design §6 row tickets.
 """
 
+import asyncio
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
@@ -134,6 +135,30 @@ class TicketRows:
             ),
         )
         return tuple(from_stored(HandoffRow, item) for item in page.items)
+
+    async def started_not_done(self, before: datetime, limit: int) -> tuple[TurnRow, ...]:
+        """Return turns of every tenant that were started before the moment and have not ended (sweeper)."""
+        page = await self._documents.query(
+            Container.TICKETS,
+            PlatformScope("sweeper finds turns whose flow died"),
+            Query(
+                partition=None,
+                where=(
+                    Where("kind", "=", "turn"),
+                    Where("status", "=", TurnStatus.STARTED.value),
+                    Where("accepted_at", "<", to_moment(before)),
+                ),
+                limit=limit,
+                reason="sweep over all conversations",
+            ),
+        )
+        return tuple(from_stored(TurnRow, item) for item in page.items)
+
+    async def _both(
+        self, scope: TenantScope, conversation: ConversationId, message: MessageId
+    ) -> tuple[tuple[Stored, Ticket], tuple[Stored, TurnRow]]:
+        """Return ticket and turn row, read at the same time; what they say together is checked by the batch's ETags."""
+        return await asyncio.gather(self._ticket(scope, conversation), self._row(scope, conversation, message))
 
     async def _ticket(self, scope: TenantScope, conversation: ConversationId) -> tuple[Stored, Ticket]:
         stored = await self._read(scope, conversation, "ticket")

@@ -4,6 +4,7 @@ Owns how a message is accepted and what people do to a conversation; settling a 
 It refuses what the ticket's owner or status forbids. Source: design §3, §6, PR-03, faults 010, 011.
 """
 
+import asyncio
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -63,8 +64,10 @@ class TicketRecords(Settling):
         """
         partition = conversation_partition(scope, arrival.conversation_id)
         for _ in range(CAS_ATTEMPTS):
-            stored = await self._read(scope, arrival.conversation_id, "ticket")
-            known = await self._read(scope, arrival.conversation_id, turn_id(arrival.message_id))
+            stored, known = await asyncio.gather(
+                self._read(scope, arrival.conversation_id, "ticket"),
+                self._read(scope, arrival.conversation_id, turn_id(arrival.message_id)),
+            )
             if known is not None and stored is not None:
                 row = from_stored(TurnRow, known)
                 if row.body_hmac != arrival.body_hmac:
@@ -104,9 +107,9 @@ class TicketRecords(Settling):
         if stored is None:
             return
         current = from_stored(TurnRow, stored)
-        if current.status is not TurnStatus.ACCEPTED:
+        if current.status is TurnStatus.DONE:
             return
-        started = current.model_copy(update={"status": TurnStatus.STARTED})
+        started = current.model_copy(update={"status": TurnStatus.STARTED, "starts": current.starts + 1})
         try:
             await self._replace(scope, row.conversation_id, to_document(started), stored.etag)
         except StalenessError:

@@ -203,10 +203,10 @@ async def test_fault_005_what_a_person_owns_the_bot_does_not_answer(
     await tickets.finish_handoff(tenant, C1, MessageId("m1"), answer(outcome=Outcome.ESCALATED))
     accepted = await send(tickets, tenant, "m2", "thanks, one more thing")
 
-    settled = await tickets.settle_blocked(tenant, C1, MessageId("m2"))
+    opened = await tickets.open(tenant, C1, MessageId("m2"))
 
     assert accepted.ticket.owner is Owner.PERSON
-    assert settled is Settled.PERSON_OWNS
+    assert opened is None
     assert await rows(documents, tenant, "outbox") == 1
 
 
