@@ -16,6 +16,7 @@ from shared.domain.deltas import Knowledge
 from shared.domain.ids import TenantId, digest
 from shared.domain.intents import NEEDS, ArticleType, CustomerIntent
 from shared.ports.models import Vector
+from shared.retrieval.function_words import ASKING_WORDS
 from shared.retrieval.tokens import QueryWord, fold
 
 MAX_RESULTS: Final = 1_024
@@ -119,6 +120,6 @@ def _exact_key(tenant: TenantId, embedding_key: str, query: str) -> Hashable:
 
 
 def _near_key(tenant: TenantId, embedding_key: str, words: Sequence[QueryWord]) -> Hashable:
-    """Content words decide, in their order and with every number: "order 1001" is never near "order 1002"."""
-    content = [word.alternatives[0][0] for word in words if word.is_content]
-    return ("near", tenant, embedding_key, digest(*content)) if len(content) > 1 else None
+    """Content and asking words decide, in their order and with every number: "order 1001" is never "order 1002"."""
+    told = [word.alternatives[0][0] for word in words if word.is_content or word.surface in ASKING_WORDS]
+    return ("near", tenant, embedding_key, digest(*told)) if len(told) > 1 else None

@@ -22,11 +22,11 @@ wo woher wohin warum welche welcher welches ich mich mir mein meine meinen meine
 ihr ihre ihnen er es wir uns unser unsere ist sind war waren bin bist sein habe hast hat haben hatte kann kannst konnen
 konnte muss mussen soll sollte will wollen mochte werden wird wurde fur von vom zu zum zur mit bei an am auf aus in im
 nach uber um bis hallo danke bitte auch noch schon sehr man sich da dass dann hier"""
-_FR = """le la les un une des du de d l au aux en dans sur sous par pour avec sans chez entre et ou mais si que qui
+_FR = """le la les un une des du de d l au aux en dans sur sous par pour avec chez entre et ou mais si que qui
 quoi quel quelle quels quelles quand ou comment combien pourquoi je j me m mon ma mes tu te t ton ta tes il elle on
 nous notre nos vous votre vos ils elles leur leurs se s ce cet cette ces ca c est sont etait etre suis es ai as a avons
 avez ont avoir peux peut puis veux voudrais bonjour merci y tres plus bien"""
-_PT = """o a os as um uma uns umas de do da dos das em no na nos nas por pelo pela para com sobre ate entre e ou mas
+_PT = """o a os as um uma uns umas de do da dos das em na nos nas por pelo pela para com sobre ate entre e ou mas
 se que quem qual quais quando onde como quanto eu me meu minha meus minhas voce voces seu sua seus suas ele ela nos
 nosso nossa eles elas lhe e sao era foi ser estou esta estao estar tenho tem ter ha posso pode quero ola obrigado
 obrigada favor isso isto este esta muito mais"""
@@ -41,6 +41,14 @@ alstublieft er ook nog al zeer"""
 _TR = """bir bu su o ve veya ile ama icin gibi kadar ben beni bana benim sen seni sana senin siz sizin biz bizim
 onlar onun ne neden nicin nasil nerede nereden nereye ne zaman kim hangi kac mi mu var midir olan olarak da de ki cok
 daha lutfen merhaba tesekkurler"""
+
+ASKING_WORDS: Final = frozenset(
+    """how when where who whom whose why which como cuando donde quien cual cuanto cuanta cuantos wie wann wo wer wem
+    wohin woher warum welche welcher welches quand ou comment combien pourquoi quel quelle quais quando onde quem qual
+    quanto chi dove quale perche wanneer waar waarom welke hoe neden nicin nasil nerede nereden nereye kim hangi
+    kac""".split()
+)
+"""Question words that change what is asked: "when do you ship" is not "where do you ship". "What" changes nothing."""
 
 WORDS_BY_LANGUAGE: Final = {
     language: frozenset(words.split())

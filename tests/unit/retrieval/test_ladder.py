@@ -287,6 +287,29 @@ async def test_three_caches_spare_the_embedding_call(
 
 
 @pytest.mark.req("KB-08")
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("when do you ship candles", "where do you ship candles"),
+        ("can candles be returned", "can candles not be returned"),
+        ("price of candle 12", "price of candle 21"),
+    ],
+)
+async def test_questions_that_differ_in_what_matters_are_not_near(
+    source: FaultySource, publish: Publish, tenant: TenantScope, clock: FixedClock, first: str, second: str
+) -> None:
+    """A question word, a negation or a number makes another question."""
+    embedder = LetterEmbedder()
+    await publish("a", "Candles", "We ship candles.", embedder=embedder)
+    search = HybridSearch(source, embedder, clock=clock)
+    await _ask(search, tenant, first)
+
+    found = await _ask(search, tenant, second)
+
+    assert found.cache == "miss"
+
+
+@pytest.mark.req("KB-08")
 async def test_fault_026_personal_questions_share_no_result(
     source: FaultySource, publish: Publish, tenant: TenantScope, clock: FixedClock
 ) -> None:
