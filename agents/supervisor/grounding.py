@@ -9,14 +9,15 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from agents.supervisor.evidence import Evidence, EvidenceKind, collect_evidence
-from agents.supervisor.lexical import is_polarity_kept, measure, support
+from agents.supervisor.lexical import is_beside, is_polarity_kept, is_reach_kept, measure, support
 from agents.supervisor.promises import find_promises, is_deed
 from shared.domain.deltas import TurnState
 from shared.domain.drafts import Check, CheckVerdict, Draft, Sentence, SentenceKind
 from shared.domain.ids import SourceRef
+from shared.domain.intents import ArticleType
 from shared.domain.phrases import STATUS_WORDS, Phrase, canned_texts, canonical_status, phrase
 from shared.domain.policy import TenantPolicy
-from shared.domain.typed_values import TypedValue, ValueKind, extract_values, unsupported
+from shared.domain.typed_values import TypedValue, ValueKind, extract_values, supports, unsupported
 from shared.domain.typed_values.folding import fold
 from shared.domain.typed_values.numbers import base_language
 
@@ -77,22 +78,13 @@ def check_grounding(
         allowed=allowed_promises,
         has_model_support=has_model_support,
     )
-    faults = [fault for sentence in draft.sentences if (fault := _judge(sentence, case)) is not None]
-    reasons = dict.fromkeys(f.reason for f in faults)
-    evidence = tuple(dict.fromkeys(e for f in faults for e in f.evidence))
-    return CheckVerdict(check=Check.GROUNDING, is_passed=not faults, reason="; ".join(reasons), evidence=evidence)
-
-
-def faulty_sentences(
-    state: TurnState, draft: Draft, policy: TenantPolicy, allowed_promises: frozenset[str]
-) -> tuple[int, ...]:
-    """Return the indices of the sentences that fail alone, for a proof or a desk view."""
-    return tuple(
-        i
-        for i, s in enumerate(draft.sentences)
-        if not check_grounding(
-            state, draft.model_copy(update={"sentences": (s,)}), policy, allowed_promises=allowed_promises
-        ).is_passed
+    judged = [(index, _judge(sentence, case)) for index, sentence in enumerate(draft.sentences)]
+    faults = [(index, fault) for index, fault in judged if fault is not None]
+    reasons = dict.fromkeys(f.reason for _, f in faults)
+    evidence = dict.fromkeys(e for _, f in faults for e in f.evidence)
+    where = tuple(f"sentence:{index}" for index, _ in faults)
+    return CheckVerdict(
+        check=Check.GROUNDING, is_passed=not faults, reason="; ".join(reasons), evidence=(*evidence, *where)
     )
 
 
@@ -124,14 +116,15 @@ def _judge_claim(sentence: Sentence, values: tuple[TypedValue, ...], case: _Case
         return None
     if (fault := _unkept(text, sentence, case)) is not None:
         return fault
-    return _judge_words(text, cited, case)
+    return _judge_words(text, values, cited, case)
 
 
-def _judge_words(text: str, cited: list[Evidence], case: _Case) -> _Fault | None:
+def _judge_words(text: str, values: tuple[TypedValue, ...], cited: list[Evidence], case: _Case) -> _Fault | None:
     refs = tuple(str(e.ref) for e in cited)
     comparable = [e for e in cited if base_language(e.language) == case.language]
     if not comparable:
         return None if case.has_model_support else _Fault("claim and source are in different languages", refs)
+    text = _in_the_sources_words(text, values, comparable)
     overlaps = [(e, measure(text, e.sentences, case.language, title=e.title)) for e in comparable]
     best, overlap = max(overlaps, key=lambda pair: support(pair[1]))
     if support(overlap) < SUPPORT_FLOOR or overlap.content < CONTENT_FLOOR:
@@ -140,7 +133,38 @@ def _judge_words(text: str, cited: list[Evidence], case: _Case) -> _Fault | None
         return _Fault("an order is said to be in a state it is not in", (told, *refs))
     if not is_polarity_kept(text, best.sentences, case.language):
         return _Fault("a claim says the opposite of the cited source", refs)
+    if not is_reach_kept(text, best.sentences, case.language, title=best.title):
+        return _Fault("a claim reaches further than the cited source", refs)
+    return _misplaced(text, best, case)
+
+
+def _misplaced(text: str, best: Evidence, case: _Case) -> _Fault | None:
+    """Return a fault when an article states the claim's value, but of something else."""
+    if best.kind is not EvidenceKind.ARTICLE:
+        return None
+    title = best.title if best.article_type is ArticleType.PRODUCT else ""
+    for value in extract_values(text, language=case.language, default_currency=case.policy.currency):
+        holding = [s for s in best.sentences if _holds(s, value, case)]
+        if holding and not is_beside(value.text, text, holding, case.language, title=title):
+            return _Fault(
+                "a value is said of something else than in the cited source", (value.canonical, str(best.ref))
+            )
     return None
+
+
+def _in_the_sources_words(text: str, values: tuple[TypedValue, ...], cited: list[Evidence]) -> str:
+    """Return the claim with each value spelled as the source spells it, so that "two-year" meets "2-year"."""
+    pool = [v for e in cited for v in e.values]
+    for value in sorted(values, key=lambda v: -v.start):
+        same = next((p for p in pool if p.kind is value.kind and supports(p, value)), None)
+        if same is not None:
+            text = text[: value.start] + same.text + text[value.end :]
+    return text
+
+
+def _holds(sentence: str, value: TypedValue, case: _Case) -> bool:
+    found = extract_values(sentence, language=case.language, default_currency=case.policy.currency)
+    return any(supports(v, value) for v in found)
 
 
 def _other_state(text: str, order: Evidence, language: str) -> str:

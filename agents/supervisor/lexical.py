@@ -24,6 +24,62 @@ NGRAM_CHARS: Final = 5
 DENIED_SHARE: Final = 1 / 3
 """Share of a plain claim's content words only negated sentences hold, from which it reverses them. Source: ours."""
 
+BESIDE_SHARE: Final = 0.6
+"""Share of a claim's other content words that must stand in the sentence of its value. Unit: 0–1. Source: ours."""
+
+_CONTRACTED: Final = re.compile(r"(?:\b(can)(?:['’]t|not)|n['’]t)\b", re.IGNORECASE)
+_OPENING: Final = re.compile(
+    r"^(?:unfortunately|yes|sure|certainly|of course|absolutely|great news|good news|sorry|i'm afraid|leider"
+    r"|lamentablemente"
+    r"|malheureusement|purtroppo|infelizmente|helaas|ja|oui|si|sí|sim)\b[,:!.–-]*\s+",
+    re.IGNORECASE,
+)
+_TOTAL: Final = frozenset(
+    [
+        "all",
+        "every",
+        "everything",
+        "everyone",
+        "always",
+        "lifetime",
+        "unlimited",
+        "forever",
+        "whatever",
+        "anytime",
+        "anywhere",
+        "guaranteed",
+        "todos",
+        "todas",
+        "siempre",
+        "tous",
+        "toutes",
+        "toujours",
+        "alle",
+        "alles",
+        "immer",
+        "jederzeit",
+        "tutti",
+        "tutte",
+        "sempre",
+        "todo",
+        "tout",
+        "altijd",
+    ]
+)
+"""Words of totality. Source: ours, closed class."""
+_OPPOSED: Final = (
+    (frozenset({"over", "above", "exceeding"}), frozenset({"under", "below"})),
+    (frozenset({"before"}), frozenset({"after"})),
+    (frozenset({"more", "minimum", "least"}), frozenset({"less", "maximum", "most"})),
+    (frozenset({"with", "including"}), frozenset({"without", "excluding"})),
+    (frozenset({"antes"}), frozenset({"despues", "depois"})),
+    (frozenset({"avant"}), frozenset({"apres"})),
+    (frozenset({"vor", "uber"}), frozenset({"nach", "unter"})),
+    (frozenset({"prima"}), frozenset({"dopo"})),
+    (frozenset({"voor", "boven"}), frozenset({"na", "onder"})),
+)
+"""Pairs of relations that exclude each other. Source: ours, closed class."""
+
 _NEGATIONS: Final = frozenset(
     [
         "not",
@@ -127,6 +183,7 @@ def measure(claim: str, source: Sequence[str], language: str, *, title: str = ""
 
     `title` belongs to every window: what an article is about may be named beside any of its sentences.
     """
+    claim, source = plain_words(claim), [plain_words(s) for s in source]
     stems = analyse(claim, language)[:MAX_TOKENS]
     window = f"{title} {_best_window(set(stems), source, language)}"
     other = analyse(window, language)[:MAX_TOKENS]
@@ -156,12 +213,42 @@ def support(overlap: Overlap) -> float:
     return 1 / (1 + math.exp(-total))
 
 
+def plain_words(text: str) -> str:
+    """Return the text with contracted negations spelled out and without an opening that states nothing."""
+    return _OPENING.sub("", _CONTRACTED.sub(lambda m: f"{m[1] or ''} not", text))
+
+
+def is_reach_kept(claim: str, source: Sequence[str], language: str, *, title: str = "") -> bool:
+    """Tell whether the claim reaches no further than its source.
+
+    A word of totality ("all", "always", "lifetime") must be the source's own, and where the source says over, before or
+    at least, the claim may not say under, after or at most.
+    """
+    claimed = set(surface_tokens(claim))
+    window = set(surface_tokens(f"{title} {_best_window(set(analyse(claim, language)), source, language)}"))
+    if claimed & _TOTAL - window:
+        return False
+    for one, other in _OPPOSED:
+        for said, meant in ((one, other), (other, one)):
+            if claimed & said and not window & said and window & meant:
+                return False
+    return True
+
+
+def is_beside(value: str, claim: str, source: Sequence[str], language: str, *, title: str = "") -> bool:
+    """Tell whether one of these sentences, all holding the value, also holds most of what the claim says of it."""
+    rest = _content_stems(claim.replace(value, " "), language)
+    named = set(analyse(title, language))
+    return not rest or any(_share(rest, named | set(analyse(s, language))) >= BESIDE_SHARE for s in source)
+
+
 def is_polarity_kept(claim: str, source: Sequence[str], language: str) -> bool:
     """Tell whether the claim is negated where its source is ("not refundable") and only there.
 
     Fails when the closest source sentence is negated and the claim is not, or the other way round, and when a plain
     claim takes a third of its content words from negated sentences alone ("cannot be applied after you have bought").
     """
+    claim, source = plain_words(claim), [plain_words(s) for s in source]
     stems = list(dict.fromkeys(_content_stems(claim, language)))
     known = {s: set(analyse(s, language)) for s in source}
     closest = max(source, key=lambda s: _share(stems, known[s]), default="")

@@ -11,6 +11,7 @@ from shared.domain.deltas import TurnState
 from shared.domain.drafts import Check, CheckVerdict, Draft, Sentence, SentenceKind
 from shared.domain.ids import SourceRef
 from shared.domain.intents import ArticleType
+from shared.domain.phrases import canned_texts
 from shared.domain.policy import TenantPolicy
 from shared.domain.typed_values import TypedValue, ValueKind, equals, extract_values, url_host
 from shared.domain.typed_values.folding import fold
@@ -67,7 +68,7 @@ def _judge(
     faults: list[tuple[str, str]] = []
     if (match := _BINDING.search(text)) and not any(match.group() in fold(s).text for e in cited for s in e.sentences):
         faults.append(("a binding commitment", ""))
-    if sentence.kind is SentenceKind.CLAIM and _ENTITLEMENT.search(text) and not any(map(_may_grant, cited)):
+    if _ENTITLEMENT.search(text) and not _may_speak_of_rights(sentence, cited, policy):
         faults.append(("a refund, return or warranty statement rests on no policy, FAQ or order", ""))
     values = extract_values(sentence.text.value, language=draft.language, default_currency=policy.currency)
     pinned = [v for e in evidence.values() for v in e.values]
@@ -81,6 +82,14 @@ def _judge(
 def _has_phrase(folded: str, banned: str) -> bool:
     wanted = re.escape(" ".join(fold(banned).text.split())).replace(r"\ ", r"\s+")
     return bool(wanted) and re.search(rf"(?<!\w){wanted}(?!\w)", folded) is not None
+
+
+def _may_speak_of_rights(sentence: Sentence, cited: list[Evidence], policy: TenantPolicy) -> bool:
+    """Tell whether the sentence may mention a refund, return or warranty: by its sources, as a question, or as ours."""
+    if sentence.kind is SentenceKind.CLAIM:
+        return any(map(_may_grant, cited))
+    text = sentence.text.value
+    return text.rstrip().endswith("?") or text in canned_texts(policy.shop_name) | {policy.greeting, policy.sign_off}
 
 
 def _may_grant(evidence: Evidence) -> bool:

@@ -10,7 +10,7 @@ from typing import Final
 from shared.adapters.embedded.order_answers import answer_order
 from shared.adapters.embedded.sentence_selection import Candidate, Selection, select_sentences
 from shared.domain.agents import COMPOSER_FLOOR
-from shared.domain.drafts import Check, Draft, Sentence, SentenceKind
+from shared.domain.drafts import Draft, Sentence, SentenceKind
 from shared.domain.ids import SourceRef
 from shared.domain.intents import ArticleType, CustomerIntent
 from shared.domain.language import detect_language
@@ -242,13 +242,17 @@ def _revised(parts: list[Sentence], language: str, confidence: float, request: C
 
 
 def _is_objected(sentence: Sentence, request: ComposeRequest) -> bool:
-    """Tell whether a failed check named a value or source of this sentence."""
-    verdicts = request.revision.verdicts if request.revision else ()
+    """Tell whether a failed check pointed at this sentence, by its place in the draft, a value or a banned phrase."""
     text = sentence.text.value
-    values = extract_values(text, language=request.classification.language, default_currency=request.policy.currency)
-    marks = {v.canonical for v in values} | {v.text for v in values} | {str(r) for r in sentence.refs}
-    banned = any(p.lower() in text.lower() for v in verdicts if v.check is Check.POLICY for p in v.evidence)
-    return banned or any(mark in marks for v in verdicts for mark in v.evidence)
+    previous = request.previous.sentences if request.previous else ()
+    marks = {f"sentence:{i}" for i, s in enumerate(previous) if s.text.value == text}
+    for value in extract_values(
+        text, language=request.classification.language, default_currency=request.policy.currency
+    ):
+        marks |= {value.canonical, value.text}
+    objected = {e for v in request.revision.verdicts for e in v.evidence} if request.revision else set()
+    is_banned = any(phrase.lower() in text.lower() for phrase in request.policy.banned_phrases)
+    return is_banned or not marks.isdisjoint(objected)
 
 
 def _draft(parts: list[Sentence], language: str, confidence: float) -> Draft:

@@ -4,6 +4,7 @@ Scores candidates, keeps one to three that add something to each other, and says
 Source: CO-02, CO-03, design §8 "an extractive composer that quotes sources".
 """
 
+import functools
 import math
 import re
 from collections.abc import Sequence
@@ -141,9 +142,12 @@ def wanted_kinds(question: str) -> frozenset[ValueKind]:
 
 
 def _gives(text: str, asked: frozenset[ValueKind], language: str, currency: str) -> bool:
-    return bool(asked) and any(
-        v.kind in asked for v in extract_values(text, language=language, default_currency=currency)
-    )
+    return bool(asked) and not asked.isdisjoint(_kinds_in(text, language, currency))
+
+
+@functools.lru_cache(maxsize=4096)
+def _kinds_in(text: str, language: str, currency: str) -> frozenset[ValueKind]:
+    return frozenset(v.kind for v in extract_values(text, language=language, default_currency=currency))
 
 
 def _prefilter(question: str, candidates: Sequence[Candidate], language: str) -> list[Candidate]:

@@ -26,7 +26,7 @@ def test_fault_019_a_changed_figure_is_blocked_though_the_source_is_cited() -> N
     verdict = check(draft(claim("You can return most items within 60 days of delivery for a full refund.")))
 
     assert not verdict.is_passed
-    assert verdict.evidence == ("duration:5184000 s",)
+    assert verdict.evidence == ("duration:5184000 s", "sentence:0")
 
 
 @pytest.mark.req("SU-01", "CO-03")
@@ -212,6 +212,41 @@ def test_a_note_to_staff_is_no_evidence() -> None:
     text = "Returns are accepted within 30 days. Agents should offer a voucher of $20 before any refund."
 
     assert not check(draft(claim("You can have a voucher of $20 before any refund.")), text=text).is_passed
+
+
+SHOP = (
+    "You can return most items within 30 days of delivery for a full refund. The lamp has a 2-year warranty."
+    " Shipping is free for orders over $60. Orders placed before 2 pm ship the same day."
+)
+
+
+@pytest.mark.req("SU-01")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Shipping is free for all orders.",
+        "Shipping is free for orders under $60.",
+        "Orders placed after 2 pm ship the same day.",
+        "The lamp has a lifetime warranty.",
+        "You can return the lamp within 2 years.",
+    ],
+)
+def test_a_claim_may_not_reach_further_than_its_source_or_move_its_figures(text: str) -> None:
+    assert not check(draft(claim(text)), text=SHOP).is_passed
+
+
+@pytest.mark.req("SU-01")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Orders over $60 ship for free.",
+        "The lamp comes with a two-year warranty.",
+        "If your order is placed before 2 pm, it ships the same day.",
+        "Yes, you can return most items within 30 days of delivery.",
+    ],
+)
+def test_a_fair_paraphrase_passes(text: str) -> None:
+    assert check(draft(claim(text)), text=SHOP).is_passed
 
 
 @pytest.mark.req("SU-05", "GO-03")
