@@ -18,7 +18,7 @@ from orchestrators.triggers.turns import is_done, show_pending, show_turn, turn_
 from shared.adapters.records.tickets import Arrival, MessageIdReused
 from shared.domain.api_key import KeyScope
 from shared.domain.deltas import Channel
-from shared.domain.errors import AuthorityError
+from shared.domain.errors import AuthorityError, VouchError
 from shared.domain.ids import ConversationId, MessageId, turn_instance_id
 from shared.domain.ticket import Ticket, TurnRow
 from shared.ports.vault import ConversationScope
@@ -123,6 +123,11 @@ async def _accepted(
 
 
 async def _start_and_wait(call: Call, row: TurnRow) -> Answer:
+    """Start the accepted turn and wait for it.
+
+    From here on the message is accepted: a store that goes away costs the caller the waiting, not the message, and
+    the sweeper starts what could not be started.
+    """
     if call.starter is None:
         raise AuthorityError("this call cannot start a turn")
     wait_s = float(wait_seconds(call.headers.get("prefer", "")))
@@ -132,9 +137,13 @@ async def _start_and_wait(call: Call, row: TurnRow) -> Answer:
         if not is_done(row):
             await start_turn(call.starter, row, call.services)
             row = await _wait(call, row, hint, wait_s)
+        return await _answer(call, row)
+    except VouchError as error:
+        if not error.is_transient:
+            raise
+        return _pending(row)
     finally:
         hint.cancel()
-    return await _answer(call, row)
 
 
 async def _wait(call: Call, row: TurnRow, hint: "asyncio.Future[None]", wait_s: float) -> TurnRow:
@@ -153,5 +162,9 @@ async def _wait(call: Call, row: TurnRow, hint: "asyncio.Future[None]", wait_s: 
 async def _answer(call: Call, row: TurnRow) -> Answer:
     if is_done(row):
         return json_answer(await show_turn(call.services, row))
+    return _pending(row)
+
+
+def _pending(row: TurnRow) -> Answer:
     headers = (("Location", turn_url(row)), ("Retry-After", str(ASK_AGAIN_S)))
     return json_answer(show_pending(row), status=202, headers=headers)

@@ -4,7 +4,9 @@ A policy is saved with the version it was written over and its history row in on
 none is overwritten. Source: design §6 row `tenants`, §7 `/v1/tenants`, GW-03, faults 038, 041.
 """
 
+from collections import OrderedDict
 from collections.abc import Callable
+from datetime import datetime, timedelta
 from typing import Final
 
 from shared.adapters.records.codec import from_stored, to_document
@@ -33,6 +35,10 @@ CAS_ATTEMPTS: Final = 5
 """Times a change is tried against others' changes of the same document. Value ours."""
 IDENTITY_SECRET_BYTES: Final = 32
 """Bytes of a tenant's identity secret. Source: RFC 7518 §3.2 (HS256: at least 256 bits)."""
+POLICY_WITHIN_S: Final = 5
+"""Seconds another process may still use the policy before last. Value ours, as for revoked keys."""
+REMEMBERED_POLICIES: Final = 2048
+"""Most policies remembered. Value ours: three times the design load of 680 tenants (SC-01)."""
 _TENANT: Final = "tenant"
 _POLICY: Final = "policy"
 _IDENTITY_PLACE: Final = "identity_secret"
@@ -46,6 +52,7 @@ class TenantRecords:
         self._secrets = secrets
         self._clock = clock
         self._ids = ids
+        self._policies: OrderedDict[TenantId, tuple[datetime, TenantPolicy]] = OrderedDict()
 
     async def create(self, tenant_id: TenantId, *, name: str, tier: Tier = Tier.STARTER) -> tuple[Tenant, str]:
         """Create a tenant with a fresh identity secret; return both.
@@ -105,9 +112,22 @@ class TenantRecords:
         return secret
 
     async def policy(self, scope: TenantScope) -> TenantPolicy:
-        """Return the current version; the default policy, as version 1, when none was saved."""
+        """Return the policy in force; the default policy, as version 1, when none was saved.
+
+        A turn reads it in every step, so it is remembered: a policy saved by another process counts within
+        POLICY_WITHIN_S, one saved here at once.
+        """
+        now = self._clock.now()
+        known = self._policies.get(scope.tenant_id)
+        if known is not None and now < known[0]:
+            return known[1]
         found = await self._current_policy(scope)
-        return TenantPolicy() if found is None else found[1].policy
+        policy = TenantPolicy() if found is None else found[1].policy
+        self._policies[scope.tenant_id] = (now + timedelta(seconds=POLICY_WITHIN_S), policy)
+        self._policies.move_to_end(scope.tenant_id)
+        if len(self._policies) > REMEMBERED_POLICIES:
+            self._policies.popitem(last=False)
+        return policy
 
     async def all_origins(self) -> frozenset[str]:
         """Return the browser origins of every tenant's policy: a preflight does not say whose tenant it is for."""
@@ -173,6 +193,8 @@ class TenantRecords:
             await self._documents.batch(Container.TENANTS, scope, scope.tenant_id, (Create(to_document(history)), put))
         except AlreadyExists:
             raise VersionConflict(f"version {saved.version} of the policy was saved by somebody else") from None
+        finally:
+            self._policies.pop(scope.tenant_id, None)
         return saved
 
     async def _current_policy(self, scope: TenantScope) -> tuple[Stored, PolicyVersion] | None:
