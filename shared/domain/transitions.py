@@ -35,7 +35,11 @@ TRANSITIONS: Final[dict[tuple[TicketOp, State], State]] = {
     (TicketOp.ACCEPT, _RESOLVED): _BOT_OPEN,
     (TicketOp.ACCEPT, _CLOSED): _BOT_OPEN,
     (TicketOp.ANSWER, _BOT_OPEN): _BOT_OPEN,
+    (TicketOp.ANSWER, _RESOLVED): _BOT_OPEN,
+    (TicketOp.ANSWER, _CLOSED): _BOT_OPEN,
     (TicketOp.HAND_OVER, _BOT_OPEN): _PERSON,
+    (TicketOp.HAND_OVER, _RESOLVED): _PERSON,
+    (TicketOp.HAND_OVER, _CLOSED): _PERSON,
     (TicketOp.PERSON_REPLIES, _PERSON): _PERSON,
     (TicketOp.RELEASE, _PERSON): _BOT_OPEN,
     (TicketOp.RESOLVE, _PERSON): _RESOLVED,
@@ -45,7 +49,8 @@ TRANSITIONS: Final[dict[tuple[TicketOp, State], State]] = {
     (TicketOp.REOPEN, _CLOSED): _BOT_OPEN,
     (TicketOp.REOPEN, _RESOLVED): _BOT_OPEN,
 }
-"""Anything absent is illegal: the bot never answers what a person owns (fault 005)."""
+"""Anything absent is illegal: the bot never answers what a person owns (fault 005). A turn that was under way when its
+conversation was closed still ends: the reply, or the person, opens it again (fault 011)."""
 
 
 def is_legal(op: TicketOp, owner: Owner, status: TicketStatus) -> bool:

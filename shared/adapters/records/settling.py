@@ -114,6 +114,7 @@ class Settling(TicketRows):
                 update={
                     "owner": owner,
                     "status": status,
+                    "closed_at": None,
                     "case_id": case,
                     "committed_seq": row.seq,
                     "committed_at": now,

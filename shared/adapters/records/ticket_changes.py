@@ -109,7 +109,7 @@ def told(ticket: Ticket, seq: int, now: datetime) -> Ticket:
 def answered(ticket: Ticket, seq: int, result: TurnResult, now: datetime) -> Ticket:
     """Return the ticket after the bot's answer, with the count of contacts on the same issue."""
     owner, status = after(TicketOp.ANSWER, ticket.owner, ticket.status)
-    update: dict[str, object] = {"owner": owner, "status": status, "language": result.language}
+    update: dict[str, object] = {"owner": owner, "status": status, "language": result.language, "closed_at": None}
     if result.issue:
         is_same = result.issue == ticket.issue
         update |= {"issue": result.issue, "contacts_on_issue": ticket.contacts_on_issue + 1 if is_same else 1}
