@@ -166,9 +166,9 @@ class Overlap:
     """Trailing stems in a row that are not in the window, 0–1 over ten."""
 
 
-WEIGHTS: Final = (3.109, 0.155, 3.254, 0.923, 0.119, -0.418, 0.228, -2.219, -2.723, -2.88)
+WEIGHTS: Final = (3.179, 0.062, 3.207, 1.006, -0.004, -0.402, 0.535, -2.173, -2.742, -2.853)
 """Logistic weights of Overlap's fields. Source: `python -m evals.grounding --fit`."""
-INTERCEPT: Final = -4.597
+INTERCEPT: Final = -4.573
 """Logistic intercept. Source: as WEIGHTS."""
 
 
