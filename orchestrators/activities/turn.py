@@ -122,7 +122,7 @@ async def hand_over(request: HandOverInput, services: Services) -> Settlement:
         scope,
         turn.conversation_id,
         turn.message_id,
-        state.snapshot.version,
+        request.base_version,
         case=case,
         triggers=triggers,
         severity=severity.value,

@@ -82,9 +82,8 @@ def answer_message_flow(context: FlowContext) -> Flow:
         if settlement.settled != "stale":
             break
     else:
-        settlement = yield from _to_person(
-            context, turn, state, _failed(HumanTrigger.LOOP, "the ticket keeps changing")
-        )
+        keeps_changing = _failed(HumanTrigger.LOOP, "the ticket keeps changing")
+        settlement = yield from _to_person(context, turn, state, keeps_changing, is_last=True)
     yield context.call(ActivityName.RECORD, {"turn": encode(turn), "times": encode(times)})
     return {"settled": settlement.settled}
 
@@ -204,13 +203,17 @@ def _log_request(context: FlowContext, state: TurnState, decision: Route) -> Flo
     return apply_batch(state, (decode(ActionDelta, executed.value),))
 
 
-def _to_person(context: FlowContext, turn: TurnInput, state: TurnState | None, decision: Route) -> Flow:
-    """Open the case, then tell the customer; both in one activity that may be repeated (fault 001)."""
+def _to_person(
+    context: FlowContext, turn: TurnInput, state: TurnState | None, decision: Route, *, is_last: bool = False
+) -> Flow:
+    """Open the case, then tell the customer; both in one activity that may be repeated (fault 001).
+
+    `is_last` hands over whatever the ticket's version: there will be no fresh snapshot (fault 007).
+    """
     if state is None:
         return Settlement(settled="stale")
-    payload = encode(
-        HandOverInput(turn=turn, state=state, base_version=state.snapshot.version, route=decision, draft=state.draft)
-    )
+    version = None if is_last else state.snapshot.version
+    payload = encode(HandOverInput(turn=turn, state=state, base_version=version, route=decision, draft=state.draft))
     for _ in range(MAX_BUSY_WAITS):
         settlement = decode(Settlement, (yield context.call(ActivityName.HAND_OVER, payload)))
         if settlement.settled != "busy":

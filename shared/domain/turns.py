@@ -79,7 +79,8 @@ class HandOverInput(Wire):
 
     turn: TurnInput
     state: TurnState
-    base_version: int
+    base_version: int | None
+    """Ticket version the snapshot was taken at; None hands over at any, because another snapshot would not help."""
     route: Route
     draft: Draft | None = None
     actions: tuple[ActionResult, ...] = ()

@@ -92,13 +92,16 @@ class Settling(TicketRows):
         scope: TenantScope,
         conversation: ConversationId,
         message: MessageId,
-        version: int,
+        version: int | None,
         *,
         case: CaseId,
         triggers: Sequence[str],
         severity: str,
     ) -> Settled:
-        """Give the conversation to a person and write the handoff row in the same batch (fault 009); idempotent."""
+        """Give the conversation to a person and write the handoff row in the same batch (fault 009); idempotent.
+
+        Without a version the ticket may have changed meanwhile: a turn that has run out of snapshots still ends.
+        """
         for _ in range(CAS_ATTEMPTS):
             (stored, ticket), (_, row) = await self._both(scope, conversation, message)
             if ticket.case_id == case and ticket.owner is Owner.PERSON:

@@ -42,8 +42,8 @@ def must_answer(ticket: Ticket, now: datetime) -> bool:
     return ticket.superseded_run >= SUPERSEDE_AT_MOST or waited_s > SUPERSEDE_WITHIN_S
 
 
-def blocked_by(ticket: Ticket, seq: int, version: int, now: datetime) -> Settled | None:
-    """Return why this turn may not act now, or None."""
+def blocked_by(ticket: Ticket, seq: int, version: int | None, now: datetime) -> Settled | None:
+    """Return why this turn may not act now, or None; without a version nothing is stale."""
     if ticket.owner is Owner.PERSON:
         return Settled.PERSON_OWNS
     if ticket.answered_seq >= seq or ticket.committed_seq > seq:
@@ -54,7 +54,7 @@ def blocked_by(ticket: Ticket, seq: int, version: int, now: datetime) -> Settled
         return Settled.BUSY
     if ticket.last_customer_seq > seq and not must_answer(ticket, now):
         return Settled.SUPERSEDED
-    return Settled.STALE if ticket.version != version else None
+    return Settled.STALE if version is not None and ticket.version != version else None
 
 
 def is_held(ticket: Ticket, now: datetime) -> bool:
