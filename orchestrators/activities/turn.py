@@ -20,6 +20,7 @@ from shared.authority.verify import verify_approval
 from shared.container import Services
 from shared.domain.case import SEVERITY_RANK, Case
 from shared.domain.deltas import Channel, Context, Metadata, Snapshot
+from shared.domain.drafts import Draft
 from shared.domain.errors import SchemaError
 from shared.domain.human_triggers import SLA_MINUTES, HumanTrigger, Severity
 from shared.domain.ids import TraceId, case_id, turn_instance_id
@@ -103,7 +104,7 @@ async def deliver_reply(request: DeliverInput, services: Services) -> Settlement
     if settled in (Settled.DONE, Settled.SUPERSEDED, Settled.PERSON_OWNS):
         announce(turn, services)
     if settled is Settled.PERSON_OWNS and request.approved is not None:
-        await _attach_draft(request, services)
+        await _attach_draft(turn, request.approved.draft, services)
     return Settlement(settled=settled.value)
 
 
@@ -117,6 +118,7 @@ async def hand_over(request: HandOverInput, services: Services) -> Settlement:
     found = state.classification
     severity = found.severity if found else Severity.NORMAL
     case = case_id(turn.tenant_id, turn.conversation_id, turn.message_id)
+    draft = request.draft or state.draft
     triggers = tuple(t.value for t in request.route.triggers)
     settled = await services.tickets.begin_handoff(
         scope,
@@ -132,9 +134,10 @@ async def hand_over(request: HandOverInput, services: Services) -> Settlement:
     if settled is not Settled.DONE:
         await services.tickets.open(scope, turn.conversation_id, turn.message_id)
         announce(turn, services)
+        if settled is Settled.PERSON_OWNS and draft is not None:
+            await _attach_draft(turn, draft, services)
         return Settlement(settled=settled.value)
     now = services.clock.now()
-    draft = request.draft or state.draft
     actions = (*request.route.proposed, *state.actions)
     await services.cases.open(
         scope,
@@ -235,13 +238,12 @@ def announce(turn: TurnInput, services: Services) -> None:
     services.signals.announce(turn_instance_id(turn.tenant_id, turn.conversation_id, turn.message_id))
 
 
-async def _attach_draft(request: DeliverInput, services: Services) -> None:
+async def _attach_draft(turn: TurnInput, draft: Draft, services: Services) -> None:
     """Give a late draft to the person who owns the conversation instead of sending it (fault 004)."""
-    scope = TenantScope(request.turn.tenant_id)
-    ticket = await services.tickets.ticket(scope, request.turn.conversation_id)
-    if ticket is None or ticket.case_id is None or request.approved is None:
-        return
-    await services.cases.attach_draft(scope, ticket.case_id, request.approved.draft.text)
+    scope = TenantScope(turn.tenant_id)
+    ticket = await services.tickets.ticket(scope, turn.conversation_id)
+    if ticket is not None and ticket.case_id is not None:
+        await services.cases.attach_draft(scope, ticket.case_id, draft.text)
 
 
 def _window(rows: tuple[TurnRow | PersonRow, ...], pending: set[int]) -> tuple[HistoryLine, ...]:
