@@ -3,10 +3,9 @@
 Real stores, records, retrieval and checks; only the models are scripted. Source: conventions "Tests".
 """
 
-import asyncio
 import json
 import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -45,11 +44,8 @@ from shared.ports.documents import (
 from shared.settings import Settings
 from tests.flows.scripted import Cast
 from tests.flows.shop import ANA, ANAS_ORDER, ARTICLES, POLICY, TENANT
+from tests.flows.waiting import GIVE_UP_S, until
 
-GIVE_UP_S: Final = 20.0
-"""Longest a state may take to come about. Unit: seconds. Source: value ours; a busy machine stays well under it."""
-LOOK_EVERY_S: Final = 0.005
-"""Pause between two looks at a state. Unit: seconds. Source: value ours."""
 SCOPE: Final = TenantScope(TENANT)
 
 
@@ -143,8 +139,7 @@ class Flows:
         """Send a message and do not wait for its turn."""
         where, message = conversation or f"c-{secrets.token_hex(6)}", f"m-{secrets.token_hex(6)}"
         headers = {"X-Api-Key": self.keys["secret"], "Prefer": "respond-async"}
-        if customer is not None:
-            headers["X-Customer-Id"] = customer
+        headers |= {"X-Customer-Id": customer} if customer else {}
         response = await self.http.post(
             f"/api/v1/conversations/{where}/messages", json={"text": text, "message_id": message}, headers=headers
         )
@@ -242,6 +237,10 @@ class Flows:
         """Return the payloads an activity was called with for this conversation's turns."""
         return [given for name, given in self.worker.payloads if name == activity and sent.message in json.dumps(given)]
 
+    async def called(self, sent: Sent, activity: ActivityName, *, times: int) -> None:
+        """Return once the activity has been called that often for the turn."""
+        await until(lambda: len(self.calls(sent, activity)) >= times, f"{activity} was called {times} times")
+
     async def repeat(self, activity: ActivityName, payload: dict[str, Any]) -> Any:
         """Run an activity once more, as a crash before its commit makes the host do."""
         fn = self.worker.fns[activity.value]
@@ -292,15 +291,3 @@ async def _open_shop(services: container.Services) -> dict[str, str]:
         role = DeskRole.APPROVER if scope is KeyScope.DESK else None
         issued[scope.value] = (await services.keys.issue(SCOPE, scope, owner="test", role=role))[1]
     return issued
-
-
-async def until(holds: Callable[[], bool] | Callable[[], Awaitable[bool]], what: str) -> None:
-    """Return as soon as the condition holds. Raises: AssertionError naming what never came about."""
-    loop = asyncio.get_running_loop()
-    deadline = loop.time() + GIVE_UP_S
-    while loop.time() < deadline:
-        found = holds()
-        if found if isinstance(found, bool) else await found:
-            return
-        await asyncio.sleep(LOOK_EVERY_S)
-    raise AssertionError(f"never came about: {what}")

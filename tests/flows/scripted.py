@@ -25,14 +25,13 @@ from shared.ports.models import (
     ReviewRequest,
     ScreenVerdict,
 )
+from tests.flows.waiting import GIVE_UP_S, until
 
 Q = TypeVar("Q")
 A = TypeVar("A")
 
 CALLS_UP_THE_LADDER: Final = 1 + sum(rung.attempts for rung in LADDER)
 """Calls of a model that stays unavailable: the first and every rung's (GO-02)."""
-GIVE_UP_S: Final = 20.0
-"""Longest a gate waits for its call. Unit: seconds. Source: value ours; a busy machine stays well under it."""
 
 
 class Gate:
@@ -95,6 +94,10 @@ class Script(Generic[Q, A]):
             answer = step(request)
             return await answer if isawaitable(answer) else answer
         return step
+
+    async def asked(self, times: int) -> None:
+        """Return once the model has been asked that often."""
+        await until(lambda: len(self.seen) >= times, f"{self.name} was asked {times} times")
 
     def problems(self) -> list[str]:
         """Return what the script and the calls do not agree on."""
