@@ -21,8 +21,14 @@ async def read_case(case: CaseInput, services: Services) -> CaseStanding:
 
 
 async def page_on_call(case: CaseInput, services: Services) -> bool:
-    """Page on-call once about an unclaimed case; False when it was paged or claimed meanwhile."""
-    is_new = await services.cases.mark_paged(TenantScope(case.tenant_id), case.case_id)
-    if is_new:
-        await services.pager.page(case.tenant_id, case.case_id)
-    return is_new
+    """Page on-call about an unclaimed case, then note it; False when it was paged or claimed meanwhile.
+
+    In this order a pager that fails is asked again, here or by the sweeper; a crash in between pages twice, never not.
+    """
+    scope = TenantScope(case.tenant_id)
+    found = await services.cases.get(scope, case.case_id)
+    if found is None or found.is_paged or found.status is not CaseStatus.OPEN:
+        return False
+    await services.pager.page(case.tenant_id, case.case_id)
+    await services.cases.mark_paged(scope, case.case_id)
+    return True
