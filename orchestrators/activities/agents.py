@@ -15,6 +15,7 @@ from agents.knowledge_retriever import retrieve_articles
 from agents.response_composer import compose_reply
 from agents.supervisor import approval_scope, approve_reply, grant_action, review_draft
 from orchestrators.activities.ladder import climb
+from orchestrators.activities.persistence import persist
 from shared.container import Services
 from shared.domain.agents import AgentName
 from shared.domain.deltas import Account, TurnState
@@ -197,17 +198,20 @@ async def run_executor(payload: Json, services: Services) -> Outcome:
 
 
 async def run_recorder(payload: Json, services: Services) -> Outcome:
-    """Record the finished turn once."""
+    """Record the finished turn once; nothing comes after it, so it outlasts a short trouble of the store itself."""
     turn = decode(TurnInput, payload["turn"])
     times = decode(StepTimes, payload["times"])
 
-    async def attempt(*, is_reduced: bool) -> Json:
+    async def record() -> Json:
         scope = TenantScope(turn.tenant_id)
         row = await services.tickets.turn(scope, turn.conversation_id, turn.message_id)
         is_new = row is not None and await record_turn(
             row, times, at=services.clock.now(), ledger=services.ledger, analytics=services.analytics
         )
         return {"is_new": is_new}
+
+    async def attempt(*, is_reduced: bool) -> Json:
+        return await persist(record)
 
     return await climb(AgentName.ANALYTICS_RECORDER, attempt, sleep=asyncio.sleep)
 
