@@ -62,5 +62,6 @@ async def embed_articles(documents: func.DocumentList) -> None:
 async def await_cases(documents: func.DocumentList, client: df.DurableOrchestrationClient) -> None:
     """Start the wait of every new open case; the sweeper finds what this misses."""
     for document in documents:
-        if document.get("kind") == "case" and document.get("status") == CaseStatus.OPEN.value:
+        is_waiting = document.get("status") == CaseStatus.OPEN.value and not document.get("is_paged")
+        if document.get("kind") == "case" and is_waiting:
             await start_case(client, TenantId(str(document["tenant_id"])), CaseId(str(document["id"])))
