@@ -17,9 +17,10 @@ from azure.functions.meta import Datum
 from local.indexing import Fn, index
 from local.product import ProductChanges
 from local.replay_check import replay_check
+from local.scribe import AlreadyActive
 from local.serve import Host, default_app_dir, running_host
 from local.worker import Call, Worker, datum
-from orchestrators.names import ActivityName
+from orchestrators.names import ActivityName, FlowName
 from orchestrators.triggers.starting import case_instance_id
 from shared import container
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
@@ -135,9 +136,11 @@ class Flows:
 
     # -- the customer --------------------------------------------------------------------------------------------------
 
-    async def post(self, text: str, *, conversation: str | None = None, customer: str | None = ANA) -> Sent:
+    async def post(
+        self, text: str, *, conversation: str | None = None, customer: str | None = ANA, message: str | None = None
+    ) -> Sent:
         """Send a message and do not wait for its turn."""
-        where, message = conversation or f"c-{secrets.token_hex(6)}", f"m-{secrets.token_hex(6)}"
+        where, message = conversation or f"c-{secrets.token_hex(6)}", message or f"m-{secrets.token_hex(6)}"
         headers = {"X-Api-Key": self.keys["secret"], "Prefer": "respond-async"}
         headers |= {"X-Customer-Id": customer} if customer else {}
         response = await self.http.post(
@@ -159,7 +162,7 @@ class Flows:
 
     async def ended(self, instance: str) -> str:
         """Return the status an instance ended with."""
-        await until(lambda: self.host.operations.find(instance) is not None, f"{instance} was started")
+        await self.found(instance)
         row = await self.host.operations.wait(instance, GIVE_UP_S)
         assert row.is_final, f"{instance} is still {row.status}"
         return row.status
@@ -236,6 +239,25 @@ class Flows:
     def calls(self, sent: Sent, activity: ActivityName) -> list[dict[str, Any]]:
         """Return the payloads an activity was called with for this conversation's turns."""
         return [given for name, given in self.worker.payloads if name == activity and sent.message in json.dumps(given)]
+
+    async def start(self, flow: FlowName, instance: str, value: dict[str, Any]) -> None:
+        """Start an instance as the app's client does."""
+        await self.host.operations.start(flow.value, instance, json.dumps(json.dumps(value)))
+
+    async def wait_for(self, case: CaseId) -> None:
+        """Start the case's flow as the change feed does; that it runs already is success."""
+        try:
+            await self.start(FlowName.HUMAN_HANDOFF, case_instance_id(case), {"tenant_id": TENANT, "case_id": case})
+        except AlreadyActive:
+            pass
+
+    async def found(self, instance: str) -> None:
+        """Return once somebody has started the instance."""
+        await until(lambda: self.host.operations.find(instance) is not None, f"{instance} was started")
+
+    def is_quiet(self) -> bool:
+        """Tell whether no activity runs and no mail waits, timers apart."""
+        return self.host.engine.activities.running == 0 and not self.host.store.inboxes()
 
     async def called(self, sent: Sent, activity: ActivityName, *, times: int) -> None:
         """Return once the activity has been called that often for the turn."""
