@@ -56,7 +56,7 @@ def route(state: TurnState, *, has_widened: bool) -> Route:
         return Route(kind=RouteKind.SOCIAL)
     if found.is_out_of_scope:
         return Route(kind=RouteKind.OUT_OF_SCOPE)
-    if found.confidence < CLARIFY_BELOW and not _answers_itself(state):
+    if found.confidence < CLARIFY_BELOW and not _answers_itself(state, found):
         if state.snapshot.has_clarified:
             return _person(HumanTrigger.AMBIGUOUS, reason="still unclear after one clarification")
         return Route(kind=RouteKind.CLARIFY, reason="classification confidence below 0.6")
@@ -100,7 +100,7 @@ def _answer(state: TurnState, found: Classification, *, has_widened: bool) -> Ro
     needs = NEEDS[found.customer_intent]
     if needs.needs_account and state.account is None and (found.entities.order_refs or not needs.needs_knowledge):
         return _person(HumanTrigger.AGENT_FAILURE, reason="the customer's records cannot be read")
-    if needs.needs_account and _has_account_answer(state, needs):
+    if _names_order(found) or _has_account_answer(state, needs):
         return Route(kind=RouteKind.ANSWER)
     confidence = (state.knowledge or Knowledge()).confidence
     if confidence >= RETRIEVAL_FLOOR:
@@ -113,18 +113,20 @@ def _answer(state: TurnState, found: Classification, *, has_widened: bool) -> Ro
 
 
 def _has_account_answer(state: TurnState, needs: IntentNeeds) -> bool:
-    """Tell whether the customer's own records, or the neutral "cannot find that order", answer this."""
-    account = state.account or Account()
-    found = state.classification
-    names_order = found is not None and bool(found.entities.order_refs)
-    return names_order or (bool(account.orders) and not needs.needs_knowledge)
+    """Tell whether the customer's own recent orders can answer this without any article."""
+    return needs.needs_account and not needs.needs_knowledge and bool((state.account or Account()).orders)
 
 
-def _answers_itself(state: TurnState) -> bool:
-    """Tell whether an unsure class does not matter: the message names an own order, or is the title of an article."""
+def _names_order(found: Classification) -> bool:
+    """Tell whether the message names an order: own or not, the records answer it, with the order or "cannot find"."""
+    return bool(found.entities.order_refs)
+
+
+def _answers_itself(state: TurnState, found: Classification) -> bool:
+    """Tell whether an unsure class does not matter: the message names an order, or is the title of an article."""
     knowledge = state.knowledge or Knowledge()
     is_exact = any(a.is_identifier_match for a in knowledge.articles[:1])
-    return bool(_named_orders(state)) or (is_exact and knowledge.confidence >= RETRIEVAL_FLOOR)
+    return _names_order(found) or (is_exact and knowledge.confidence >= RETRIEVAL_FLOOR)
 
 
 def _named_orders(state: TurnState) -> tuple[Order, ...]:
