@@ -24,7 +24,7 @@ from orchestrators.names import ActivityName, FlowName
 from orchestrators.triggers.starting import case_instance_id
 from shared import container
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
-from shared.adapters.records.codec import from_stored
+from shared.adapters.records.codec import from_stored, to_document
 from shared.adapters.records.ledger import LedgerRecords
 from shared.adapters.records.shop import ShopRecords
 from shared.domain.api_key import DeskRole, KeyScope
@@ -183,6 +183,15 @@ class Flows:
     async def case_flow(self, case: CaseId) -> str:
         """Return the status the case's wait ended with."""
         return await self.ended(case_instance_id(case))
+
+    async def edit_ticket(self, conversation: ConversationId, **update: object) -> None:
+        """Change the ticket as another part of the product would: conditionally, and with a new version."""
+        documents, partition = self.base.documents, conversation_partition(SCOPE, conversation)
+        stored = await documents.read(Container.TICKETS, SCOPE, partition, "ticket")
+        assert stored is not None
+        ticket = from_stored(Ticket, stored)
+        edited = ticket.model_copy(update={"version": ticket.version + 1, **update})
+        await documents.replace(Container.TICKETS, SCOPE, partition, to_document(edited), etag=stored.etag)
 
     # -- the records ---------------------------------------------------------------------------------------------------
 

@@ -6,15 +6,13 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from orchestrators.names import ActivityName
-from shared.adapters.records.codec import from_stored, to_document
 from shared.domain.drafts import CheckVerdict
 from shared.domain.human_triggers import HumanTrigger
 from shared.domain.ids import ArticleId, ConversationId
 from shared.domain.intents import CustomerIntent
 from shared.domain.retries import MAX_REISSUES
-from shared.domain.ticket import Outcome, Owner, Ticket, TicketStatus
+from shared.domain.ticket import Outcome, Owner, TicketStatus
 from shared.domain.transitions import TicketOp
-from shared.ports.documents import Container, conversation_partition
 from shared.ports.integrations import CrmNote, CrmWriter
 from shared.ports.models import ReviewRequest
 from tests.flows.running import SCOPE, Flows
@@ -56,16 +54,6 @@ def reviewing_while(
         return GROUNDED
 
     return review
-
-
-async def edit_ticket(flows: Flows, conversation: str, **update: object) -> None:
-    """Change the ticket as another part of the product would: conditionally, and with a new version."""
-    documents, partition = flows.base.documents, conversation_partition(SCOPE, ConversationId(conversation))
-    stored = await documents.read(Container.TICKETS, SCOPE, partition, "ticket")
-    assert stored is not None
-    ticket = from_stored(Ticket, stored)
-    edited = ticket.model_copy(update={"version": ticket.version + 1, **update})
-    await documents.replace(Container.TICKETS, SCOPE, partition, to_document(edited), etag=stored.etag)
 
 
 class HeldCrm:
@@ -139,7 +127,7 @@ async def test_fault_007_a_ticket_that_keeps_changing_ends_in_a_person_too(flows
     flows.cast.classifier.then(*[understood()] * SNAPSHOTS)
     flows.cast.composer.then(*[TRUE_DRAFT] * SNAPSHOTS)
     where = f"c-{secrets.token_hex(6)}"
-    flows.cast.reviewer.then(*[reviewing_while(lambda: edit_ticket(flows, where))] * SNAPSHOTS)
+    flows.cast.reviewer.then(*[reviewing_while(lambda: flows.edit_ticket(ConversationId(where)))] * SNAPSHOTS)
 
     result = await flows.send(QUESTION, conversation=where)
 
@@ -154,7 +142,7 @@ async def test_a_ticket_that_changes_once_gets_a_fresh_snapshot_and_an_answer(fl
     flows.cast.classifier.then(understood(), understood())
     flows.cast.composer.then(TRUE_DRAFT, TRUE_DRAFT)
     where = f"c-{secrets.token_hex(6)}"
-    flows.cast.reviewer.then(reviewing_while(lambda: edit_ticket(flows, where)), GROUNDED)
+    flows.cast.reviewer.then(reviewing_while(lambda: flows.edit_ticket(ConversationId(where))), GROUNDED)
 
     result = await flows.send(QUESTION, conversation=where)
 
