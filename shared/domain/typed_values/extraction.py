@@ -7,6 +7,8 @@ Source: design §5 "Grounding".
 import re
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
+from functools import lru_cache
+from typing import Final
 
 from shared.domain.typed_values import calendar, codes, quantities
 from shared.domain.typed_values.folding import Folded, fold
@@ -15,11 +17,16 @@ from shared.domain.typed_values.numbers import DIGITS, ONE_WORDS, base_language,
 
 Found = tuple[int, int, frozenset[str]]
 
+REMEMBERED_TEXTS: Final = 1024
+"""Texts whose values are remembered: one review reads the same passages and sentences several times. Value ours."""
 
+
+@lru_cache(maxsize=REMEMBERED_TEXTS)
 def extract_values(text: str, *, language: str, default_currency: str) -> tuple[TypedValue, ...]:
     """Return the text's typed values in order of position.
 
     `language` decides number words, month names and what "1.234" means; unknown languages keep both readings.
+    Sees masked and published text only, so that what it remembers is never raw contact data.
     `default_currency` is what a bare "$" or "kr" stands for. Two values may share a span (both ends of a range).
     """
     folded = fold(text)
