@@ -2,6 +2,8 @@
 
 import pytest
 
+from agents.intake_classifier import CONTEXT_CHARS
+from orchestrators.activities.turn import WINDOW_TURNS
 from orchestrators.names import ActivityName
 from shared.adapters.records.shop import ShopRecords
 from shared.domain.errors import Unavailable
@@ -197,3 +199,26 @@ async def test_fault_015_the_third_contact_on_one_issue_brings_a_person_however_
 
     assert [r.outcome for r in results] == [Outcome.ANSWERED, Outcome.ANSWERED, Outcome.ESCALATED]
     assert results[-1].triggers == (HumanTrigger.THIRD_CONTACT,)
+
+
+@pytest.mark.req("ME-05", "CL-02")
+async def test_fault_017_after_twelve_turns_a_classification_still_sees_the_new_message_and_a_bounded_summary(
+    flows: Flows,
+) -> None:
+    """A long chat on one topic does not drown the change of topic, nor make each turn dearer."""
+    sizing = understood(CustomerIntent.PRODUCT_QUESTION)
+    flows.cast.classifier.then(*[sizing] * 12, understood(CustomerIntent.GENERAL_INQUIRY, is_social=True))
+    flows.cast.composer.then(*[TRUE_DRAFT] * 12)
+    flows.cast.reviewer.then(*[GROUNDED] * 12)
+    first = await flows.post(QUESTION)
+    await flows.result(first)
+    for _ in range(11):
+        await flows.send(QUESTION, conversation=first.conversation)
+
+    await flows.send("thanks, that is all", conversation=first.conversation)
+
+    last = flows.cast.classifier.seen[-1]
+    assert last.message.value == "thanks, that is all"
+    assert 0 < len(last.summary) <= CONTEXT_CHARS
+    windows = [len(request.snapshot.context.history) for request in flows.cast.composer.seen]
+    assert max(windows) == windows[-1] == windows[-3] == 2 * WINDOW_TURNS
