@@ -52,6 +52,7 @@ def _held_to_channel(found: Classification, channel: Channel) -> Classification:
                 "confidence": 1.0,
                 "is_out_of_scope": False,
                 "is_social": False,
+                "social": "",
                 "severity": Severity.NORMAL if found.severity is Severity.LOW else found.severity,
             }
         )

@@ -16,6 +16,7 @@ from shared.adapters.embedded.intent_classifier import readable, sentiment
 from shared.adapters.embedded.passages import to_pieces
 from shared.domain.deltas import Escalation
 from shared.domain.human_triggers import HumanTrigger, ranked
+from shared.domain.language import to_plain
 from shared.domain.text import MaskedText
 from shared.ports.models import Embedder, EscalationRequest
 
@@ -70,13 +71,13 @@ class EmbeddedEscalationModel:
         text = readable(request.message.value)
         if not text:
             return Escalation()
-        earlier = [plain for line in request.recent[-RECENT_LINES:] if (plain := readable(line.value))]
-        pieces = to_pieces(text)
+        earlier = [said for line in request.recent[-RECENT_LINES:] if (said := readable(line.value))]
+        plain, pieces = to_plain(request.message.value), to_pieces(text)
         vectors = await self._embedder.embed([MaskedText(t) for t in (*pieces, *earlier)])
         own, past = vectors[: len(pieces)], vectors[len(pieces) :]
         mood = sentiment(own, self._embedder.model)
         moods_before = sentiment(past, self._embedder.model)
-        fired = {*self._labels(own), *(name for name, _, pattern in RULES if pattern.search(text))}
+        fired = {*self._labels(own), *(name for name, _, pattern in RULES if pattern.search(plain))}
         if float(mood.min()) > -DISTRESS_MOOD:
             fired.discard("distress")
         if _is_sustained_anger(float(mood[0]), moods_before):

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shared.adapters.embedded.artefacts import LinearHead, shipped_head
+from shared.adapters.embedded.glosses import gloss
 from shared.domain.agents import CLARIFY_BELOW
 from shared.domain.deltas import Classification
 from shared.domain.entities import extract_entities
@@ -20,8 +21,8 @@ from shared.domain.language import choose_language, to_plain
 from shared.domain.text import MaskedText
 from shared.ports.models import ClassifyRequest, Embedder
 
-SOCIAL: Final = "social"
-"""Head label of greetings, thanks and goodbyes; reported as general_inquiry with `is_social`."""
+SOCIAL: Final = "social_"
+"""Beginning of the head labels of greetings, thanks and goodbyes; all are general_inquiry with `is_social`."""
 OUT_OF_SCOPE: Final = "out_of_scope"
 """Head label of messages that are none of a shop's business; reported as general_inquiry with `is_out_of_scope`."""
 SUMMARY_CHARS: Final = 600
@@ -51,16 +52,18 @@ class EmbeddedIntentClassifier:
         head = shipped_head("intents", self._embedder.model)
         summary = readable(request.summary)[:SUMMARY_CHARS]
         vectors = await self._embedder.embed([MaskedText(text), *([MaskedText(summary)] if summary else [])])
-        odds = head.softmax(vectors)
-        label, confidence = _decide(head, odds[0], odds[1] if summary else None)
+        # Row by row: a product over two rows rounds differently from the same over one.
+        own, earlier = head.softmax(vectors[:1])[0], head.softmax(vectors[1:])[0] if summary else None
+        label, confidence = _decide(head, own, earlier)
         return Classification(
             customer_intent=to_intent(label),
             confidence=confidence,
             severity=self._severity(vectors[:1], label),
-            language=choose_language(text, hint=request.language_hint),
+            language=choose_language(request.message.value, hint=request.language_hint),
             entities=extract_entities(request.message),
             is_out_of_scope=label == OUT_OF_SCOPE,
-            is_social=label == SOCIAL,
+            is_social=label.startswith(SOCIAL),
+            social=label.removeprefix(SOCIAL) if label.startswith(SOCIAL) else "",
         )
 
     def _severity(self, vector: NDArray[np.float32], label: str) -> Severity:
@@ -74,7 +77,7 @@ class EmbeddedIntentClassifier:
             return Severity.CRITICAL
         if reached[Severity.HIGH] and sentiment(vector, self._embedder.model)[0] < 0:
             return Severity.HIGH
-        return Severity.LOW if label in {SOCIAL, OUT_OF_SCOPE} else Severity.NORMAL
+        return Severity.LOW if label == OUT_OF_SCOPE or label.startswith(SOCIAL) else Severity.NORMAL
 
 
 def sentiment(vectors: NDArray[np.float32], embedder: str) -> NDArray[np.float64]:
@@ -85,21 +88,34 @@ def sentiment(vectors: NDArray[np.float32], embedder: str) -> NDArray[np.float64
 
 
 def readable(text: str) -> str:
-    """Return what the model reads: plain text in which a masked contact is the word for it, not its token."""
-    return to_plain(_TOKEN.sub(lambda match: f" my {match[1].lower()} ", text))
+    """Return what the model reads: plain text, common words of other languages in English, tokens as words."""
+    return gloss(to_plain(_TOKEN.sub(lambda match: f" my {match[1].lower()} ", text)))
 
 
 def to_intent(label: str) -> CustomerIntent:
     """Return the intent a head label stands for."""
-    return CustomerIntent.GENERAL_INQUIRY if label in {SOCIAL, OUT_OF_SCOPE} else CustomerIntent(label)
+    is_nothing = label == OUT_OF_SCOPE or label.startswith(SOCIAL)
+    return CustomerIntent.GENERAL_INQUIRY if is_nothing else CustomerIntent(label)
 
 
 def _decide(head: LinearHead, own: NDArray[np.float64], earlier: NDArray[np.float64] | None) -> tuple[str, float]:
     """Let earlier turns settle what the message leaves open: they can raise a confidence, never lower it."""
-    best = int(own.argmax())
-    if earlier is not None and own[best] < CLARIFY_BELOW:
+    label, confidence = _best(head, own)
+    if earlier is not None and confidence < CLARIFY_BELOW:
         joint = own * earlier**SUMMARY_WEIGHT
         joint /= joint.sum()
-        if joint.max() > own[best]:
-            return head.labels[int(joint.argmax())], float(joint.max())
-    return head.labels[best], float(own[best])
+        other, joint_confidence = _best(head, joint)
+        if joint_confidence > confidence:
+            return other, joint_confidence
+    return label, confidence
+
+
+def _best(head: LinearHead, odds: NDArray[np.float64]) -> tuple[str, float]:
+    """Return the likeliest label; the kinds of small talk stand together, and the likeliest of them names it."""
+    small_talk = [i for i, label in enumerate(head.labels) if label.startswith(SOCIAL)]
+    social = float(odds[small_talk].sum())
+    best = int(odds.argmax())
+    if social >= odds[best]:
+        best = small_talk[int(odds[small_talk].argmax())]
+        return head.labels[best], min(1.0, social)
+    return head.labels[best], float(odds[best])

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped] # comes with scikit-learn
 
 from shared.adapters.embedded.artefacts import LinearHead
 
@@ -92,7 +93,7 @@ def _coefficients(
     vectors: NDArray[np.float32], truth: NDArray[np.str_], labels: tuple[str, ...]
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     model = LogisticRegression(C=INVERSE_PENALTY, class_weight="balanced", max_iter=3000)
-    model.fit(vectors.astype(np.float64), truth)
+    _fit(model, vectors, truth)
     if tuple(model.classes_) != labels:
         raise ValueError(f"a fold lacks a label: {sorted(set(labels) - set(model.classes_))}")
     return model.coef_.astype(np.float32), model.intercept_.astype(np.float32)
@@ -102,8 +103,14 @@ def _binary(vectors: NDArray[np.float32], truth: NDArray[np.int64]) -> tuple[NDA
     model = LogisticRegression(
         C=INVERSE_PENALTY, class_weight="balanced", max_iter=200, tol=1e-8, solver="newton-cholesky"
     )
-    model.fit(vectors.astype(np.float64), truth)
+    _fit(model, vectors, truth)
     return np.asarray(model.coef_[0], dtype=np.float64), float(model.intercept_[0])
+
+
+def _fit(model: LogisticRegression, vectors: NDArray[np.float32], truth: NDArray[np.str_] | NDArray[np.int64]) -> None:
+    """Fit on one thread: sums in one order give the same bytes, and the matrices are too small to share out."""
+    with threadpool_limits(limits=1):
+        model.fit(vectors.astype(np.float64), truth)
 
 
 def _log_loss(logits: NDArray[np.float64], column: NDArray[np.intp]) -> float:

@@ -8,7 +8,6 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped] # comes with scikit-learn
 
 from shared.adapters.embedded.artefacts import LinearHead
 from shared.adapters.embedded.intent_classifier import readable
@@ -34,9 +33,7 @@ def train_all(embed: Embed, embedder: str) -> dict[str, LinearHead]:
         known.update(zip(missing, embed(missing), strict=True))
         return np.stack([known[text] for text in texts])
 
-    # One thread: sums in one order give the same bytes on every run, and these matrices are too small to share out.
-    with threadpool_limits(limits=1):
-        return {name: build(embed_once, embedder) for name, build in BUILDERS.items()}
+    return {name: build(embed_once, embedder) for name, build in BUILDERS.items()}
 
 
 def train_intents(embed: Embed, embedder: str) -> LinearHead:
