@@ -3,6 +3,7 @@
 One of the two places where loosely typed JSON is handled. Source: conventions "Only JSON crosses a yield", fault 078.
 """
 
+from functools import lru_cache
 from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -14,6 +15,8 @@ M = TypeVar("M", bound=BaseModel)
 Json = dict[str, Any]
 """A JSON object."""
 
+REMEMBERED_TEXTS: Final = 512
+"""Packed texts remembered as models: those of some fifty turns in flight, masked text only. Value ours."""
 MAX_ERROR_CHARS: Final = 2_000
 """Longest error text that enters durable history. Source: fault 081 (64 KB hangs instances); value ours."""
 
@@ -28,8 +31,38 @@ def decode(kind: type[M], data: object) -> M:
     try:
         return kind.model_validate(data)
     except ValidationError as error:
-        fields = ", ".join(".".join(str(p) for p in e["loc"]) or "(root)" for e in error.errors()[:5])
-        raise SchemaError(f"{kind.__name__} is malformed at {fields}") from None
+        raise SchemaError(_fault(kind, error)) from None
+
+
+def pack(model: BaseModel) -> str:
+    """Return the model as JSON text: what a flow hands from step to step without looking inside."""
+    return model.model_dump_json()
+
+
+def unpack(kind: type[M], text: object) -> M:
+    """Return the model a packed text holds. Raises: SchemaError naming the fields, never their values.
+
+    A replay reads the same texts in every episode; what was read is remembered, which frozen models allow.
+    """
+    if not isinstance(text, str):
+        raise SchemaError(f"{kind.__name__} did not arrive as packed text")
+    model = _unpack(kind, text)
+    if not isinstance(model, kind):
+        raise SchemaError(f"{kind.__name__} was read as {type(model).__name__}")
+    return model
+
+
+@lru_cache(maxsize=REMEMBERED_TEXTS)
+def _unpack(kind: type[BaseModel], text: str) -> BaseModel:
+    try:
+        return kind.model_validate_json(text)
+    except ValidationError as error:
+        raise SchemaError(_fault(kind, error)) from None
+
+
+def _fault(kind: type[BaseModel], error: ValidationError) -> str:
+    fields = ", ".join(".".join(str(p) for p in e["loc"]) or "(root)" for e in error.errors()[:5])
+    return f"{kind.__name__} is malformed at {fields}"
 
 
 class Failure(Wire):
@@ -44,7 +77,8 @@ class Outcome(Wire):
     """What every agent activity returns: a value or a failure, and the rungs it climbed (design §5)."""
 
     ok: bool
-    value: Json | None = None
+    value: str | None = None
+    """The agent's delta, packed."""
     error: Failure | None = None
     rungs: tuple[str, ...] = ()
     took_ms: int = 0

@@ -24,10 +24,10 @@ from shared.domain.grants import SignedGrant
 from shared.domain.ids import CustomerId, TenantId, digest
 from shared.domain.intents import ActionType, CustomerIntent
 from shared.domain.sources import Profile
-from shared.domain.turns import StepTimes, TurnInput
+from shared.domain.turns import Reviewed, StepTimes, TurnInput
 from shared.ports.documents import CustomerScope, TenantScope
 from shared.ports.models import RevisionReason
-from shared.wire import Json, Outcome, decode, encode
+from shared.wire import Json, Outcome, decode, pack, unpack
 
 REDUCED_TOP_K: Final = 3
 """Results of a retrieval on the reduced-scope rung. Source: GO-02 (narrower query); value ours."""
@@ -42,8 +42,8 @@ async def run_classifier(payload: Json, services: Services) -> Outcome:
     """Run the intake classifier on the snapshot."""
     state = _state(payload)
 
-    async def attempt(*, is_reduced: bool) -> Json:
-        return encode(await classify_message(state.snapshot, base_version=state.version, model=services.classifier))
+    async def attempt(*, is_reduced: bool) -> str:
+        return pack(await classify_message(state.snapshot, base_version=state.version, model=services.classifier))
 
     return await climb(AgentName.INTAKE_CLASSIFIER, attempt, sleep=asyncio.sleep)
 
@@ -52,7 +52,7 @@ async def run_escalation(payload: Json, services: Services) -> Outcome:
     """Run the escalation detector beside the pipeline (ES-01)."""
     state = _state(payload)
 
-    async def attempt(*, is_reduced: bool) -> Json:
+    async def attempt(*, is_reduced: bool) -> str:
         snapshot = state.snapshot
         policy = await services.tenants.policy(TenantScope(snapshot.tenant_id))
         profile = await _profile(snapshot.tenant_id, snapshot.customer_id, services)
@@ -64,7 +64,7 @@ async def run_escalation(payload: Json, services: Services) -> Outcome:
             policy=policy,
             profile=profile,
         )
-        return encode(delta)
+        return pack(delta)
 
     return await climb(AgentName.ESCALATION_DETECTOR, attempt, sleep=asyncio.sleep)
 
@@ -75,7 +75,7 @@ async def run_retriever(payload: Json, services: Services) -> Outcome:
     intent = _intent(payload)
     is_widened = payload.get("is_widened") is True
 
-    async def attempt(*, is_reduced: bool) -> Json:
+    async def attempt(*, is_reduced: bool) -> str:
         delta = await retrieve_articles(
             state.snapshot,
             base_version=state.version,
@@ -84,7 +84,7 @@ async def run_retriever(payload: Json, services: Services) -> Outcome:
             search=services.search,
             top_k=REDUCED_TOP_K if is_reduced else DEFAULT_TOP_K,
         )
-        return encode(delta)
+        return pack(delta)
 
     return await climb(AgentName.KNOWLEDGE_RETRIEVER, attempt, sleep=asyncio.sleep)
 
@@ -94,7 +94,7 @@ async def run_account(payload: Json, services: Services) -> Outcome:
     state = _state(payload)
     intent = _intent(payload)
 
-    async def attempt(*, is_reduced: bool) -> Json:
+    async def attempt(*, is_reduced: bool) -> str:
         delta = await read_account(
             state.snapshot,
             base_version=state.version,
@@ -103,7 +103,7 @@ async def run_account(payload: Json, services: Services) -> Outcome:
             history=services.history,
             clock=services.clock,
         )
-        return encode(delta)
+        return pack(delta)
 
     return await climb(AgentName.ACCOUNT_CONTEXT, attempt, sleep=asyncio.sleep)
 
@@ -114,12 +114,12 @@ async def run_composer(payload: Json, services: Services) -> Outcome:
     raw = payload.get("revision")
     revision = decode(RevisionReason, raw) if raw else None
 
-    async def attempt(*, is_reduced: bool) -> Json:
+    async def attempt(*, is_reduced: bool) -> str:
         policy = await services.tenants.policy(TenantScope(state.snapshot.tenant_id))
         delta = await compose_reply(
             state, base_version=state.version, model=services.composer, policy=policy, revision=revision
         )
-        return encode(delta)
+        return pack(delta)
 
     return await climb(AgentName.RESPONSE_COMPOSER, attempt, sleep=asyncio.sleep)
 
@@ -128,7 +128,7 @@ async def run_review(payload: Json, services: Services) -> Outcome:
     """Run the supervisor's checks; the value holds the delta and, only when all passed, the sealed approval."""
     state = _state(payload)
 
-    async def attempt(*, is_reduced: bool) -> Json:
+    async def attempt(*, is_reduced: bool) -> str:
         snapshot = state.snapshot
         policy = await services.tenants.policy(TenantScope(snapshot.tenant_id))
         delta = await review_draft(
@@ -142,8 +142,8 @@ async def run_review(payload: Json, services: Services) -> Outcome:
         approved = None
         if state.draft is not None and delta.review.is_approved:
             scope = approval_scope(snapshot.tenant_id, snapshot.conversation_id, snapshot.seq)
-            approved = encode(approve_reply(state.draft, delta.review, scope=scope, mint=services.mint()))
-        return {"delta": encode(delta), "approved": approved}
+            approved = approve_reply(state.draft, delta.review, scope=scope, mint=services.mint())
+        return pack(Reviewed(delta=delta, approved=approved))
 
     return await climb(AgentName.SUPERVISOR, attempt, sleep=asyncio.sleep)
 
@@ -152,7 +152,7 @@ async def run_authorise(payload: Json, services: Services) -> Outcome:
     """Commit the turn, then let the supervisor mint the grant for the note; the value is the signed grant."""
     state = _state(payload)
 
-    async def attempt(*, is_reduced: bool) -> Json:
+    async def attempt(*, is_reduced: bool) -> str:
         snapshot = state.snapshot
         scope = TenantScope(snapshot.tenant_id)
         settled = await services.tickets.commit(scope, snapshot.conversation_id, snapshot.seq, snapshot.version)
@@ -167,7 +167,7 @@ async def run_authorise(payload: Json, services: Services) -> Outcome:
             policy=policy,
             mint=services.mint(),
         )
-        return encode(signed)
+        return pack(signed)
 
     return await climb(AgentName.SUPERVISOR, attempt, sleep=asyncio.sleep)
 
@@ -175,9 +175,9 @@ async def run_authorise(payload: Json, services: Services) -> Outcome:
 async def run_executor(payload: Json, services: Services) -> Outcome:
     """Let the executor write the note its grant allows."""
     state = _state(payload)
-    signed = decode(SignedGrant, payload["grant"])
+    signed = unpack(SignedGrant, payload["grant"])
 
-    async def attempt(*, is_reduced: bool) -> Json:
+    async def attempt(*, is_reduced: bool) -> str:
         found = state.classification
         delta = await execute_action(
             signed,
@@ -192,7 +192,7 @@ async def run_executor(payload: Json, services: Services) -> Outcome:
             claims=services.actions,
             crm=services.crm,
         )
-        return encode(delta)
+        return pack(delta)
 
     return await climb(AgentName.ACTION_EXECUTOR, attempt, sleep=asyncio.sleep)
 
@@ -202,15 +202,15 @@ async def run_recorder(payload: Json, services: Services) -> Outcome:
     turn = decode(TurnInput, payload["turn"])
     times = decode(StepTimes, payload["times"])
 
-    async def record() -> Json:
+    async def record() -> str:
         scope = TenantScope(turn.tenant_id)
         row = await services.tickets.turn(scope, turn.conversation_id, turn.message_id)
         is_new = row is not None and await record_turn(
             row, times, at=services.clock.now(), ledger=services.ledger, analytics=services.analytics
         )
-        return {"is_new": is_new}
+        return "new" if is_new else "known"
 
-    async def attempt(*, is_reduced: bool) -> Json:
+    async def attempt(*, is_reduced: bool) -> str:
         return await persist(record)
 
     return await climb(AgentName.ANALYTICS_RECORDER, attempt, sleep=asyncio.sleep)
@@ -226,7 +226,7 @@ def note_action_id(state: TurnState) -> str:
 
 
 def _state(payload: Json) -> TurnState:
-    return decode(TurnState, payload["state"])
+    return unpack(TurnState, payload["state"])
 
 
 def _intent(payload: Json) -> CustomerIntent | None:

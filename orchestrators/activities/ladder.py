@@ -14,7 +14,7 @@ from typing import Protocol
 from shared.domain.agents import SPECS, AgentName
 from shared.domain.errors import AgentTimeout, ErrorClass, RateLimited, VouchError
 from shared.domain.retries import LADDER, Rung
-from shared.wire import MAX_ERROR_CHARS, Failure, Json, Outcome
+from shared.wire import MAX_ERROR_CHARS, Failure, Outcome
 
 _log = logging.getLogger(__name__)
 
@@ -22,8 +22,8 @@ _log = logging.getLogger(__name__)
 class Attempt(Protocol):
     """One call of an agent; `is_reduced` asks for a narrower query and a smaller context."""
 
-    def __call__(self, *, is_reduced: bool) -> Awaitable[Json]:
-        """Return the encoded delta. Raises: VouchError."""
+    def __call__(self, *, is_reduced: bool) -> Awaitable[str]:
+        """Return the packed delta. Raises: VouchError."""
         ...
 
 
@@ -53,7 +53,7 @@ async def climb(agent: AgentName, attempt: Attempt, *, sleep: Callable[[float], 
 
 async def _try(
     agent: AgentName, attempt: Attempt, *, is_reduced: bool
-) -> tuple[Json | None, tuple[Failure, bool, float] | None]:
+) -> tuple[str | None, tuple[Failure, bool, float] | None]:
     """Return (value, None), or (None, (failure, is_transient, seconds to wait first))."""
     try:
         async with asyncio.timeout(SPECS[agent].timeout_s):

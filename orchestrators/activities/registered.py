@@ -9,15 +9,15 @@ from orchestrators.activities import agents, case, turn
 from orchestrators.activities.persistence import persist
 from shared.container import services
 from shared.domain.turns import CaseInput, DeliverInput, HandOverInput, TurnInput
-from shared.wire import decode, encode
+from shared.wire import decode, encode, pack, unpack
 
 blueprint = df.Blueprint()
 
 
 @blueprint.activity_trigger(input_name="payload")
-async def open_turn(payload: dict) -> dict:  # type: ignore[type-arg]  # functions.md §8.3 refuses dict[str, …]
+async def open_turn(payload: dict) -> str:  # type: ignore[type-arg]  # functions.md §8.3 refuses dict[str, …]
     """Take the turn's snapshot."""
-    return encode(await persist(lambda: turn.open_turn(decode(TurnInput, payload), services())))
+    return pack(await persist(lambda: turn.open_turn(decode(TurnInput, payload), services())))
 
 
 @blueprint.activity_trigger(input_name="payload")
@@ -71,13 +71,13 @@ async def run_action_executor(payload: dict) -> dict:  # type: ignore[type-arg] 
 @blueprint.activity_trigger(input_name="payload")
 async def deliver_reply(payload: dict) -> dict:  # type: ignore[type-arg]  # as above
     """Write the reply in one conditional batch."""
-    return encode(await persist(lambda: turn.deliver_reply(decode(DeliverInput, payload), services())))
+    return encode(await persist(lambda: turn.deliver_reply(unpack(DeliverInput, payload["request"]), services())))
 
 
 @blueprint.activity_trigger(input_name="payload")
 async def hand_over(payload: dict) -> dict:  # type: ignore[type-arg]  # as above
     """Give the conversation to a person, then tell the customer."""
-    return encode(await persist(lambda: turn.hand_over(decode(HandOverInput, payload), services())))
+    return encode(await persist(lambda: turn.hand_over(unpack(HandOverInput, payload["request"]), services())))
 
 
 @blueprint.activity_trigger(input_name="payload")

@@ -24,7 +24,6 @@ from shared.domain.deltas import (
     DraftDelta,
     EscalationDelta,
     KnowledgeDelta,
-    ReviewDelta,
     TurnState,
     apply_batch,
 )
@@ -36,13 +35,14 @@ from shared.domain.turns import (
     DeliverInput,
     HandOverInput,
     OpenedTurn,
+    Reviewed,
     Route,
     RouteKind,
     Settlement,
     StepTimes,
     TurnInput,
 )
-from shared.wire import Json, Outcome, decode, encode
+from shared.wire import Json, Outcome, decode, encode, pack, unpack
 
 BUSY_WAIT: Final = timedelta(milliseconds=300)
 """Pause before asking again while an earlier turn of the conversation delivers. Value ours."""
@@ -75,7 +75,7 @@ def answer_message_flow(context: FlowContext) -> Flow:
     settlement = Settlement(settled="done")
     state: TurnState | None = None
     for _ in range(MAX_REISSUES + 1):
-        opened = decode(OpenedTurn, (yield context.call(ActivityName.OPEN_TURN, encode(turn))))
+        opened = unpack(OpenedTurn, (yield context.call(ActivityName.OPEN_TURN, encode(turn))))
         if opened.snapshot is None:
             break
         state, times, settlement = yield from _attempt(context, turn, TurnState(snapshot=opened.snapshot), times)
@@ -106,7 +106,7 @@ def _attempt(context: FlowContext, turn: TurnInput, state: TurnState, times: Ste
 
 def _understand(context: FlowContext, state: TurnState, times: StepTimes) -> Flow:
     """Run the four readers at once, apply their deltas as one step, then redo only what the real intent changes."""
-    payload = {"state": encode(state)}
+    payload = {"state": pack(state)}
     results = yield context.all([context.call(step, payload) for step, _ in FIRST_LOOK])
     state, times = _joined(state, times, FIRST_LOOK, results)
     again: list[Step] = []
@@ -126,7 +126,7 @@ def _retrieve_again(context: FlowContext, state: TurnState, times: StepTimes, *,
     outcome = decode(Outcome, raw)
     times = _timed(times, ActivityName.RETRIEVE, outcome)
     if outcome.ok:
-        found = decode(KnowledgeDelta, outcome.value)
+        found = unpack(KnowledgeDelta, outcome.value)
         if state.knowledge is None or found.knowledge.confidence > state.knowledge.confidence:
             state = apply_batch(state, (found,))
     return state, times
@@ -140,26 +140,26 @@ def _compose_and_review(context: FlowContext, turn: TurnInput, state: TurnState,
     while attempt <= MAX_REVISIONS:
         revision = {"verdicts": [encode(v) for v in verdicts], "attempt": attempt} if attempt else None
         composed = decode(
-            Outcome, (yield context.call(ActivityName.COMPOSE, {"state": encode(state), "revision": revision}))
+            Outcome, (yield context.call(ActivityName.COMPOSE, {"state": pack(state), "revision": revision}))
         )
         times = _timed(times, ActivityName.COMPOSE, composed)
         if not composed.ok:
             return state, times, (yield from _give_up(context, turn, state, HumanTrigger.AGENT_FAILURE, "no draft"))
-        state = apply_batch(state, (decode(DraftDelta, composed.value),))
+        state = apply_batch(state, (unpack(DraftDelta, composed.value),))
         if state.draft is None or state.draft.confidence < COMPOSER_FLOOR:
             if not has_widened:
                 has_widened = True
                 state, times = yield from _retrieve_again(context, state, times, is_widened=True)
                 continue
             return state, times, (yield from _give_up(context, turn, state, HumanTrigger.LOW_COMPOSER, "unsure draft"))
-        reviewed = decode(Outcome, (yield context.call(ActivityName.REVIEW, {"state": encode(state)})))
+        reviewed = decode(Outcome, (yield context.call(ActivityName.REVIEW, {"state": pack(state)})))
         times = _timed(times, ActivityName.REVIEW, reviewed)
         if not reviewed.ok or reviewed.value is None:
             return state, times, (yield from _give_up(context, turn, state, HumanTrigger.AGENT_FAILURE, "no verdict"))
-        state = apply_batch(state, (decode(ReviewDelta, reviewed.value["delta"]),))
-        if reviewed.value["approved"] is not None:
-            approved = decode(ApprovedReply, reviewed.value["approved"])
-            return state, times, (yield from _deliver(context, turn, state, approved=approved))
+        judged = unpack(Reviewed, reviewed.value)
+        state = apply_batch(state, (judged.delta,))
+        if judged.approved is not None:
+            return state, times, (yield from _deliver(context, turn, state, approved=judged.approved))
         verdicts = state.review.failures if state.review else ()
         attempt += 1
         times = times.model_copy(update={"revisions": attempt})
@@ -177,11 +177,17 @@ def _deliver(
     canned: CannedKind | None = None,
 ) -> Flow:
     """Write the reply if the turn may still answer, waiting while an earlier turn delivers."""
-    payload = encode(
-        DeliverInput(turn=turn, state=state, base_version=state.snapshot.version, approved=approved, canned=canned)
+    payload = pack(
+        DeliverInput(
+            turn=turn,
+            state=_without_draft(state),
+            base_version=state.snapshot.version,
+            approved=approved,
+            canned=canned,
+        )
     )
     for _ in range(MAX_BUSY_WAITS):
-        settlement = decode(Settlement, (yield context.call(ActivityName.DELIVER, payload)))
+        settlement = decode(Settlement, (yield context.call(ActivityName.DELIVER, {"request": payload})))
         if settlement.settled != "busy":
             return settlement
         yield context.timer(BUSY_WAIT)
@@ -192,15 +198,15 @@ def _log_request(context: FlowContext, state: TurnState, decision: Route) -> Flo
     """Let the supervisor authorise, and the executor write, the note that the customer asks for a change (AX-01)."""
     if not decision.proposed or state.snapshot.customer_id is None:
         return state
-    authorised = decode(Outcome, (yield context.call(ActivityName.AUTHORISE, {"state": encode(state)})))
+    authorised = decode(Outcome, (yield context.call(ActivityName.AUTHORISE, {"state": pack(state)})))
     if not authorised.ok or authorised.value is None:
         return state
     executed = decode(
-        Outcome, (yield context.call(ActivityName.EXECUTE, {"state": encode(state), "grant": authorised.value}))
+        Outcome, (yield context.call(ActivityName.EXECUTE, {"state": pack(state), "grant": authorised.value}))
     )
     if not executed.ok:
         return state
-    return apply_batch(state, (decode(ActionDelta, executed.value),))
+    return apply_batch(state, (unpack(ActionDelta, executed.value),))
 
 
 def _to_person(
@@ -213,9 +219,9 @@ def _to_person(
     if state is None:
         return Settlement(settled="stale")
     version = None if is_last else state.snapshot.version
-    payload = encode(HandOverInput(turn=turn, state=state, base_version=version, route=decision, draft=state.draft))
+    payload = pack(HandOverInput(turn=turn, state=state, base_version=version, route=decision, draft=state.draft))
     for _ in range(MAX_BUSY_WAITS):
-        settlement = decode(Settlement, (yield context.call(ActivityName.HAND_OVER, payload)))
+        settlement = decode(Settlement, (yield context.call(ActivityName.HAND_OVER, {"request": payload})))
         if settlement.settled != "busy":
             return settlement
         yield context.timer(BUSY_WAIT)
@@ -231,6 +237,11 @@ def _failed(trigger: HumanTrigger, reason: str) -> Route:
     return Route(kind=RouteKind.PERSON, triggers=(trigger,), reason=reason)
 
 
+def _without_draft(state: TurnState) -> TurnState:
+    """Return the state without what an approval carries anyway."""
+    return state.model_copy(update={"draft": None, "review": None})
+
+
 def _joined(
     state: TurnState, times: StepTimes, steps: tuple[Step, ...], results: list[object]
 ) -> tuple[TurnState, StepTimes]:
@@ -240,13 +251,13 @@ def _joined(
         outcome = decode(Outcome, raw)
         times = _timed(times, step, outcome)
         if outcome.ok:
-            deltas.append(decode(kind, outcome.value))
+            deltas.append(unpack(kind, outcome.value))
     return apply_batch(state, tuple(deltas)), times
 
 
 def _second_look(state: TurnState) -> Json:
     intent = state.classification.customer_intent.value if state.classification else None
-    return {"state": encode(state), "intent": intent}
+    return {"state": pack(state), "intent": intent}
 
 
 def _timed(times: StepTimes, step: ActivityName, outcome: Outcome) -> StepTimes:

@@ -4,6 +4,7 @@ The agents that only read run as their activity runs them. The executor meets no
 not ended: both answer what their own code answers then, which is to do nothing. Source: PR-05, design §7.
 """
 
+import json
 import time
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
@@ -37,9 +38,9 @@ from shared.domain.intents import ActionType
 from shared.domain.ledger import LedgerEntry, TurnRecord
 from shared.domain.sources import HistoryLine
 from shared.domain.ticket import TurnRow
-from shared.domain.turns import StepTimes
+from shared.domain.turns import Reviewed, StepTimes
 from shared.ports.documents import TenantScope
-from shared.wire import Json, Outcome, encode
+from shared.wire import Json, Outcome, encode, pack, unpack
 
 ALONE: Final = "alone"
 """Id of the action and grant an executor called alone is shown: nothing ever mints it."""
@@ -112,8 +113,9 @@ def _of_activity(run: Callable[[Json, Services], Awaitable[Outcome]]) -> Runner:
     """Return a runner that takes the activity's ladder and ports."""
 
     async def runner(state: TurnState, services: Services) -> Json:
-        payload: Json = {"state": encode(state), "intent": state.snapshot.intent}
-        return _value(await run(payload, services))
+        payload: Json = {"state": pack(state), "intent": state.snapshot.intent}
+        delta: Json = json.loads(_value(await run(payload, services)))
+        return delta
 
     return runner
 
@@ -126,9 +128,8 @@ async def _review(state: TurnState, services: Services) -> Json:
     if state.draft is None:
         verdicts = tuple(CheckVerdict(check=check, is_passed=False, reason=NO_DRAFT) for check in Check)
         return encode(ReviewDelta(base_version=state.version, review=Review(draft_hash="", verdicts=verdicts)))
-    value = _value(await activities.run_review({"state": encode(state)}, services))
-    delta: Json = value["delta"]
-    return delta
+    reviewed = unpack(Reviewed, _value(await activities.run_review({"state": pack(state)}, services)))
+    return encode(reviewed.delta)
 
 
 async def _execute(state: TurnState, services: Services) -> Json:
@@ -199,7 +200,7 @@ def _unsealed(snapshot: Snapshot, account: CustomerId, now: datetime) -> Grant:
     )
 
 
-def _value(outcome: Outcome) -> Json:
+def _value(outcome: Outcome) -> str:
     """Return the agent's value. Raises: Problem by the class of its failure."""
     if outcome.ok and outcome.value is not None:
         return outcome.value

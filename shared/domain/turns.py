@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from shared.domain.deltas import ActionResult, Snapshot, TurnState
+from shared.domain.deltas import ActionResult, ReviewDelta, Snapshot, TurnState
 from shared.domain.drafts import ApprovedReply, Draft
 from shared.domain.human_triggers import HumanTrigger
 from shared.domain.ids import CaseId, ConversationId, MessageId, TenantId
@@ -61,6 +61,13 @@ class CannedKind(StrEnum):
     OUT_OF_SCOPE = "out_of_scope"
     ACKNOWLEDGEMENT = "acknowledgement"
     HANDOFF = "handoff"
+
+
+class Reviewed(Wire):
+    """What a review gave: its verdicts, and the sealed approval only when every check passed."""
+
+    delta: ReviewDelta
+    approved: ApprovedReply | None = None
 
 
 class DeliverInput(Wire):

@@ -1,5 +1,6 @@
 """What a customer asks to be done: noted once under a grant, proposed to a person, and nothing without a grant."""
 
+import json
 import secrets
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -21,7 +22,7 @@ from shared.domain.phrases import Phrase, phrase
 from shared.domain.text import MaskedText
 from shared.domain.ticket import Outcome
 from shared.ports.models import ComposeRequest
-from shared.wire import encode
+from shared.wire import pack
 from tests.flows.running import Flows, Sent
 from tests.flows.shop import ANA, ASKS_FOR_CANCELLATION, GROUNDED, TENANT, understood
 
@@ -50,7 +51,7 @@ async def asked_to_cancel(flows: Flows) -> Sent:
 async def another_turn(flows: Flows) -> dict[str, Any]:
     """Return the state of a turn like ana's that nobody has granted anything."""
     sent = await asked_to_cancel(flows)
-    state: dict[str, Any] = flows.calls(sent, ActivityName.EXECUTE)[0]["state"]
+    state: dict[str, Any] = json.loads(flows.calls(sent, ActivityName.EXECUTE)[0]["state"])
     fresh = {"message_id": f"m-{secrets.token_hex(6)}", "conversation_id": f"c-{secrets.token_hex(6)}"}
     return {**state, "snapshot": {**state["snapshot"], **fresh}}
 
@@ -85,7 +86,7 @@ async def test_a_change_of_an_own_order_is_noted_under_a_grant_and_proposed_to_a
     assert [(a.type, a.status) for a in case.proposed] == [("cancel_order", ActionStatus.PENDING_APPROVAL)]
     assert len(await flows.notes(sent.conversation)) == 1
     assert len(await flows.grants()) == len(before) + 1
-    granted = SignedGrant.model_validate(flows.calls(sent, ActivityName.EXECUTE)[0]["grant"]).grant
+    granted = SignedGrant.model_validate_json(flows.calls(sent, ActivityName.EXECUTE)[0]["grant"]).grant
     assert (granted.account_id, granted.action_type, granted.amount) == (ANA, ActionType.CRM_NOTE, None)
 
 
@@ -97,7 +98,7 @@ async def test_an_execution_that_is_repeated_writes_one_note(flows: Flows) -> No
 
     again = [await flows.repeat(ActivityName.EXECUTE, payload) for _ in range(2)]
 
-    assert [r["value"]["actions"][0]["status"] for r in again] == ["executed", "executed"]
+    assert [json.loads(r["value"])["actions"][0]["status"] for r in again] == ["executed", "executed"]
     assert len(await flows.notes(sent.conversation)) == 1
     assert await flows.grants() == consumed
 
@@ -120,7 +121,7 @@ async def test_a_grant_that_does_not_verify_writes_nothing(flows: Flows, flaw: s
     }
     consumed = await flows.grants()
 
-    refused = await flows.repeat(ActivityName.EXECUTE, {"state": state, "grant": encode(grants[flaw])})
+    refused = await flows.repeat(ActivityName.EXECUTE, {"state": json.dumps(state), "grant": pack(grants[flaw])})
 
     assert refused["ok"] is False
     assert refused["error"]["error_class"] == ErrorClass.AUTHORITY
@@ -132,10 +133,10 @@ async def test_a_grant_that_does_not_verify_writes_nothing(flows: Flows, flaw: s
 async def test_a_good_grant_writes_and_is_used_up(flows: Flows) -> None:
     """The control of the test above: the same call with the turn's own grant has its effect, once."""
     state = await another_turn(flows)
-    payload = {"state": state, "grant": encode(minted(flows, state))}
+    payload = {"state": json.dumps(state), "grant": pack(minted(flows, state))}
 
     first = await flows.repeat(ActivityName.EXECUTE, payload)
-    second = await flows.repeat(ActivityName.EXECUTE, {**payload, "grant": encode(minted(flows, state))})
+    second = await flows.repeat(ActivityName.EXECUTE, {**payload, "grant": pack(minted(flows, state))})
 
     assert (first["ok"], second["ok"]) == (True, True)
     assert len(await flows.notes(state["snapshot"]["conversation_id"])) == 1

@@ -1,5 +1,7 @@
 """A turn that is answered, revised, or given up: nothing reaches the customer without every check's approval."""
 
+import json
+
 import pytest
 
 from local.worker import InvokeError
@@ -214,13 +216,14 @@ async def test_an_approval_that_was_tampered_with_delivers_nothing(flows: Flows)
     first, second = await flows.post(QUESTION), await flows.post(QUESTION)
     await flows.result(first)
     await flows.result(second)
-    payload = flows.calls(first, ActivityName.DELIVER)[0]
-    other = flows.calls(second, ActivityName.DELIVER)[0]
+    payload = json.loads(flows.calls(first, ActivityName.DELIVER)[0]["request"])
+    other = json.loads(flows.calls(second, ActivityName.DELIVER)[0]["request"])
     forged = {**payload["approved"], "seal": "local:" + "0" * 64}
 
     for approved in (other["approved"], forged):
+        request = json.dumps({**payload, "approved": approved})
         with pytest.raises(InvokeError, match="AuthorityError"):
-            await flows.repeat(ActivityName.DELIVER, {**payload, "approved": approved})
+            await flows.repeat(ActivityName.DELIVER, {"request": request})
 
     assert len(await flows.outbox(first.conversation)) == 1
 
@@ -238,6 +241,6 @@ async def test_a_delivery_that_is_repeated_sends_nothing_twice(flows: Flows) -> 
     recorded = await flows.repeat(ActivityName.RECORD, flows.calls(sent, ActivityName.RECORD)[0])
 
     assert again["settled"] == "done"
-    assert recorded["value"] == {"is_new": False}
+    assert recorded["value"] == "known"
     assert len(await flows.outbox(sent.conversation)) == 1
     assert len(await flows.chain(sent.conversation)) == 1

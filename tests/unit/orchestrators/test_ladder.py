@@ -8,7 +8,6 @@ from orchestrators.activities.ladder import climb
 from shared.domain.agents import SPECS, AgentName
 from shared.domain.errors import AgentTimeout, IntegrationError, RateLimited, SchemaError, Unavailable
 from shared.domain.retries import LADDER
-from shared.wire import Json
 
 
 class Script:
@@ -19,12 +18,12 @@ class Script:
         self.calls: list[bool] = []
         self.waits: list[float] = []
 
-    async def attempt(self, *, is_reduced: bool) -> Json:
+    async def attempt(self, *, is_reduced: bool) -> str:
         """Fail with the next failure, or answer."""
         self.calls.append(is_reduced)
         if self.failures:
             raise self.failures.pop(0)
-        return {"fine": True}
+        return "fine"
 
     async def sleep(self, seconds: float) -> None:
         """Note the wait."""
@@ -109,9 +108,9 @@ async def test_the_watchdog_ends_an_agent_that_hangs(monkeypatch: pytest.MonkeyP
     spec = SPECS[AgentName.INTAKE_CLASSIFIER]
     monkeypatch.setitem(SPECS, AgentName.INTAKE_CLASSIFIER, type(spec)(spec.name, 0.01, 0.0, spec.writes))
 
-    async def hang(*, is_reduced: bool) -> Json:
+    async def hang(*, is_reduced: bool) -> str:
         await asyncio.Event().wait()
-        return {}
+        return ""
 
     outcome = await climb(AgentName.INTAKE_CLASSIFIER, hang, sleep=Script().sleep)
 
