@@ -65,7 +65,8 @@ READERS: Final = (
 )
 IN_A_ROW: Final = (ActivityName.OPEN_TURN, ActivityName.COMPOSE, ActivityName.REVIEW, ActivityName.DELIVER)
 
-_MESSAGE: Final = re.compile(r'"message_id":\s*"([^"]+)"')
+_MESSAGE: Final = re.compile(r'message_id\\*"\s*:\s*\\*"([^"\\]+)')
+"""A message id in an activity's input, whether plain JSON or JSON packed as text."""
 
 
 class TimedWorker(Worker):
