@@ -42,10 +42,10 @@ _TR = """bir bu su o ve veya ile ama icin gibi kadar ben beni bana benim sen sen
 onlar onun ne neden nicin nasil nerede nereden nereye ne zaman kim hangi kac mi mu var midir olan olarak da de ki cok
 daha lutfen merhaba tesekkurler"""
 
-_ASKING = """how when where who whom whose why which como cuando donde quien cual cuanto cuanta cuantos wie wann wo wer wem
-    wohin woher warum welche welcher welches quand ou comment combien pourquoi quel quelle quais quando onde quem qual
-    quanto chi dove quale perche wanneer waar waarom welke hoe neden nicin nasil nerede nereden nereye kim hangi
-    kac"""
+_ASKING = """how when where who whom whose why which como cuando donde quien cual cuanto cuanta cuantos wie wann wo
+wer wem wohin woher warum welche welcher welches quand ou comment combien pourquoi quel quelle quais
+quando onde quem qual quanto chi dove quale perche wanneer waar waarom welke hoe neden nicin nasil nerede
+nereden nereye kim hangi kac"""
 
 ASKING_WORDS: Final = frozenset(_ASKING.split())
 """Question words that change what is asked: "when do you ship" is not "where do you ship". "What" changes nothing."""
