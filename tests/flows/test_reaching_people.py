@@ -201,7 +201,7 @@ async def test_fault_015_the_third_contact_on_one_issue_brings_a_person_however_
     assert results[-1].triggers == (HumanTrigger.THIRD_CONTACT,)
 
 
-@pytest.mark.req("ME-05", "CL-02")
+@pytest.mark.req("ME-05")
 async def test_fault_017_after_twelve_turns_a_classification_still_sees_the_new_message_and_a_bounded_summary(
     flows: Flows,
 ) -> None:
