@@ -54,7 +54,7 @@ def train_severity(embed: Embed, embedder: str) -> LinearHead:
     high = _signals("high", "distress")
     calm = (
         *(e for e in intent_examples() if e.label != "complaint"),
-        *_signals("distress_not", "legal_not", "wish_not"),
+        *_signals("distress_not", "legal_not", "wish_not", "everyday"),
     )
     return _sigmoids(
         embed,
@@ -71,7 +71,9 @@ def train_escalation(embed: Embed, embedder: str) -> LinearHead:
     """Return the reasons for a person that words alone give; each learns against the calm and its look-alikes."""
     calm = (
         *(e for e in intent_examples() if e.label not in {"human_agent", "complaint"}),
-        *_signals("sentiment_neutral", "sentiment_positive", "distress_not", "legal_not", "wish_not", "unsafe_not"),
+        *_signals(
+            "sentiment_neutral", "sentiment_positive", "distress_not", "legal_not", "wish_not", "unsafe_not", "everyday"
+        ),
     )
     cross = (*read_examples("intents", "complaint"), *_signals("high", "sentiment_negative"))
     sides = {
@@ -110,7 +112,7 @@ def train_screen(embed: Embed, embedder: str) -> LinearHead:
     """Return prompt attack and the kinds of unsafe content; rude is not unsafe."""
     calm = (
         *intent_examples(),
-        *_signals("attack_not", "unsafe_not", "distress_not", "wish_not", "legal_not"),
+        *_signals("attack_not", "unsafe_not", "distress_not", "wish_not", "legal_not", "everyday"),
         *_signals("sentiment_neutral", "sentiment_positive", "sentiment_negative", "high", "legal", "wish"),
     )
     kinds = ("self_harm", "violence", "hate", "sexual", "illicit")
