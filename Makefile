@@ -30,13 +30,13 @@ ask: $(VENV)/.run ## Ask the running demo shop: make ask Q="Where is my order 10
 	@$(PY) -m local ask "$(Q)" $(if $(AS),--as "$(AS)") $(ARGS)
 
 test: $(VENV)/.dev ## Run every test but the soaks
-	$(BIN)/pytest -q -m "not soak" --requirements build/requirements.json $(ARGS)
+	$(BIN)/pytest -q -m "not soak" --requirements=build/requirements.json $(ARGS)
 
 soak: $(VENV)/.dev ## Run the long seeded tests: 200 crash points, 5,000 generated requests
 	$(BIN)/pytest -q -m soak $(ARGS)
 
 requirements: $(VENV)/.dev ## Print each requirement with the tests that prove it, and what is still open
-	@test -f build/requirements.json || $(BIN)/pytest -q -m "not soak" --requirements build/requirements.json > build/requirements.log
+	@test -f build/requirements.json || $(BIN)/pytest -q -m "not soak" --requirements=build/requirements.json > build/requirements.log
 	@$(PY) -m tests.requirements build/requirements.json
 
 bench: $(VENV)/.dev ## Print the figures of design budgets, as ratios of one run

@@ -5,15 +5,17 @@ flows       orchestrators/triggers/durable.py       answer_message (a turn), hum
 activities  orchestrators/activities/registered.py  one an agent, and the steps that touch the ticket
 timers      orchestrators/triggers/timers.py        sweep, purge_expired
 change feed orchestrators/triggers/change_feeds.py  embed_articles, await_cases
+
+Importing this registers and no more: what a function needs is loaded when one first runs, and readiness loads it all.
 """
 
 import azure.durable_functions as df
 import azure.functions as func
 
 from orchestrators.activities.registered import blueprint as activities
+from orchestrators.inventory import EXPECTED_FUNCTIONS, INVENTORY, registered_names
 from orchestrators.triggers.change_feeds import blueprint as change_feeds
 from orchestrators.triggers.durable import blueprint as flows
-from orchestrators.triggers.health import EXPECTED_FUNCTIONS, INVENTORY, registered_names
 from orchestrators.triggers.http import blueprint as http
 from orchestrators.triggers.timers import blueprint as timers
 

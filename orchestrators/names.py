@@ -5,6 +5,7 @@ Source: conventions "Names", functions.md §8.4.
 """
 
 from enum import StrEnum
+from typing import Final
 
 
 class FlowName(StrEnum):
@@ -41,3 +42,6 @@ class EventName(StrEnum):
 
 RECORDED_FLOWS = (FlowName.ANSWER_MESSAGE, FlowName.HUMAN_HANDOFF)
 """Flows whose histories are replayed in CI."""
+
+METHODS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
+"""Methods every HTTP function takes, so that a wrong one gets our 405 and not the host's 404. Source: design §7."""

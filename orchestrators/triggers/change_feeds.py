@@ -1,26 +1,14 @@
-"""Change feeds: what follows from a written document. Each item fails alone and is left as a dead letter.
+"""Change feeds as Azure sees them; what they do is in `feeding`, loaded with the first batch. Source: DC-03, KB-02."""
 
-Source: DC-03, KB-02, functions.md §10.7, faults 085, 088.
-"""
-
-import logging
 from typing import Final
 
 import azure.durable_functions as df
 import azure.functions as func
 
-from orchestrators.triggers.starting import start_case
-from shared.container import services
-from shared.domain.case import CaseStatus
-from shared.domain.errors import VouchError
-from shared.domain.ids import ArticleId, CaseId, TenantId
-from shared.ports.documents import TenantScope
-
 CONNECTION: Final = "COSMOS"
 """Setting prefix of the Cosmos DB connection (identity-based on Azure). Source: functions.md §10.7."""
 DATABASE: Final = "%COSMOS_DATABASE%"
 
-_log = logging.getLogger(__name__)
 blueprint = df.Blueprint()
 
 
@@ -35,19 +23,11 @@ blueprint = df.Blueprint()
 )
 @blueprint.retry(strategy="fixed_delay", max_retry_count="3", delay_interval="00:00:05")
 async def embed_articles(documents: func.DocumentList) -> None:
-    """Embed articles whose text has no vector of its present form (KB-02); unchanged ones cost nothing (KB-04)."""
-    parts = services()
-    for document in documents:
-        if document.get("kind") != "article":
-            continue
-        tenant, article = TenantId(str(document["tenant_id"])), ArticleId(str(document["article_id"]))
-        try:
-            await parts.articles.reembed(TenantScope(tenant), article, parts.embedder)
-        except VouchError as error:
-            if error.is_transient:
-                raise
-            await parts.dead_letters.put(TenantScope(tenant), "embed_articles", article, type(error).__name__)
-            _log.error("article %s of tenant %s could not be embedded: %s", article, tenant, type(error).__name__)
+    """Embed articles that were published or changed."""
+    from orchestrators.triggers import feeding
+    from shared.container import services
+
+    await feeding.embed_articles(documents, services())
 
 
 @blueprint.cosmos_db_trigger(
@@ -60,8 +40,7 @@ async def embed_articles(documents: func.DocumentList) -> None:
 )
 @blueprint.durable_client_input(client_name="client")
 async def await_cases(documents: func.DocumentList, client: df.DurableOrchestrationClient) -> None:
-    """Start the wait of every new open case; the sweeper finds what this misses."""
-    for document in documents:
-        is_waiting = document.get("status") == CaseStatus.OPEN.value and not document.get("is_paged")
-        if document.get("kind") == "case" and is_waiting:
-            await start_case(client, TenantId(str(document["tenant_id"])), CaseId(str(document["id"])))
+    """Start the wait of new cases."""
+    from orchestrators.triggers import feeding
+
+    await feeding.await_cases(documents, client)

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 import azure.functions as func
 from pydantic import BaseModel
 
+from orchestrators.names import METHODS
 from orchestrators.triggers import origins
 from orchestrators.triggers.contract import Call, Caller, Operation, Starter
 from orchestrators.triggers.identity import authenticate
@@ -26,9 +27,6 @@ from orchestrators.triggers.responses import Answer, empty_answer, problem_answe
 from shared.container import Services
 from shared.domain.api_key import KeyScope
 from shared.domain.ids import TraceId
-
-METHODS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
-"""Every method is mapped, so that a wrong one meets our 405 and not the host's 404. Source: design §7."""
 
 _log = logging.getLogger(__name__)
 _BUCKETS: Final = Buckets()

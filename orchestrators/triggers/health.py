@@ -5,10 +5,11 @@ one import error on Functions leaves none at all and a host that looks healthy. 
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import importlib
+from collections.abc import Awaitable
 from typing import Final
 
-from orchestrators.names import ActivityName, FlowName
+from orchestrators.inventory import INVENTORY, LOADED_ON_USE
 from orchestrators.triggers.contract import Call
 from orchestrators.triggers.models import Dependency, LiveShown, ReadyShown
 from orchestrators.triggers.responses import Answer, json_answer
@@ -21,93 +22,7 @@ CHECK_TIMEOUT_S: Final = 3.0
 UP: Final = "up"
 DOWN: Final = "down"
 
-HTTP_FUNCTIONS: Final = (
-    "article",
-    "article_search",
-    "articles",
-    "conversation",
-    "conversation_closing",
-    "conversation_feedback",
-    "conversation_opening",
-    "conversation_turn",
-    "desk_case",
-    "desk_cases",
-    "desk_claim",
-    "desk_release",
-    "desk_reply",
-    "desk_resolution",
-    "health_live",
-    "health_ready",
-    "one_agent",
-    "openapi_document",
-    "send_message",
-    "tenant",
-    "tenant_identity_secret",
-    "tenant_key",
-    "tenant_key_rotation",
-    "tenant_keys",
-    "tenant_policy",
-    "tenant_policy_changes",
-    "tenants",
-    "unknown_path",
-)
-"""Names of the HTTP functions. Source: orchestrators.triggers.http."""
-
 _PROBE: Final = PublishedText("ready")
-
-
-class Inventory:
-    """The functions this process registered and those it must have; `function_app` fills it once at import."""
-
-    def __init__(self) -> None:
-        self._registered: Callable[[], frozenset[str]] | None = None
-        self._expected: frozenset[str] = frozenset()
-
-    def declare(self, *, expected: frozenset[str], registered: Callable[[], frozenset[str]]) -> None:
-        """Say which functions must be there and how to find out which are."""
-        self._expected = expected
-        self._registered = registered
-
-    def check(self) -> Dependency:
-        """Return whether exactly the expected functions are registered; red as long as nobody declared them."""
-        if self._registered is None:
-            return Dependency(name="functions", state=DOWN, detail="no function was declared")
-        found = self._registered()
-        missing, extra = sorted(self._expected - found), sorted(found - self._expected)
-        detail = f"{len(found)} of {len(self._expected)}"
-        if missing:
-            detail += f"; missing {', '.join(missing)}"
-        if extra:
-            detail += f"; unexpected {', '.join(extra)}"
-        return Dependency(name="functions", state=DOWN if missing or extra else UP, detail=detail)
-
-
-INVENTORY: Final = Inventory()
-"""This process's functions."""
-
-EXPECTED_FUNCTIONS: Final = frozenset(
-    {
-        *(flow.value for flow in FlowName),
-        *(activity.value for activity in ActivityName),
-        *HTTP_FUNCTIONS,
-        "sweep",
-        "purge_expired",
-        "embed_articles",
-        "await_cases",
-    }
-)
-"""Functions every deployment must have, written down apart from the code that registers them (fault 104)."""
-
-
-def registered_names(app: object) -> frozenset[str]:
-    """Return the names of the functions an app object holds.
-
-    `get_functions()` may run once an app object, and that once is the host's; the builders it reads from hold the
-    names as well. Azure/azure-functions-python-library keeps them in a private list.
-    """
-    builders: list[object] = getattr(app, "_function_builders", [])
-    functions = (getattr(builder, "_function", None) for builder in builders)
-    return frozenset(str(f.get_function_name()) for f in functions if f is not None)
 
 
 async def live(call: Call) -> Answer:
@@ -121,8 +36,11 @@ async def ready(call: Call) -> Answer:
         _checked("documents", _documents(call.services)),
         _checked("embedder", _embedder(call.services)),
         _checked("keys", _keys(call.services)),
+        _checked("code", _code()),
     )
-    dependencies = (*checks, INVENTORY.check(), _calibration(call.services))
+    is_whole, functions = INVENTORY.check()
+    inventory = Dependency(name="functions", state=UP if is_whole else DOWN, detail=functions)
+    dependencies = (*checks, inventory, _calibration(call.services))
     is_ready = all(d.state != DOWN for d in dependencies)
     shown = ReadyShown(
         status="ready" if is_ready else "not_ready",
@@ -130,6 +48,13 @@ async def ready(call: Call) -> Answer:
         dependencies=dependencies,
     )
     return json_answer(shown, status=200 if is_ready else 503)
+
+
+async def _code() -> str:
+    """Import whatever the shells import on first use: what would fail there fails here, and readiness is red."""
+    for name in LOADED_ON_USE:
+        importlib.import_module(name)
+    return f"{len(LOADED_ON_USE)} modules"
 
 
 async def _checked(name: str, check: Awaitable[str]) -> Dependency:

@@ -1,63 +1,25 @@
-"""Timers: one sweeper that finds what an event, a start or a crash has missed, and the purge of expired rows.
-
-Source: design §3 "one sweeper timer (not one poll per flow)", PV-05, DC-03.
-"""
-
-import logging
-from datetime import timedelta
-from typing import Final
+"""Timers as Azure sees them; what they do is in `sweeping`, loaded when one first fires. Source: DC-03, PV-05."""
 
 import azure.durable_functions as df
 import azure.functions as func
 
-from orchestrators.activities.turn import finish_lost_handoff, hand_over_lost_turn
-from orchestrators.triggers.starting import is_running, start_case, start_turn
-from shared.container import services
-
-STARTER_GRACE: Final = timedelta(seconds=30)
-"""Time an accepted row may wait for its starter before the sweeper starts it. Source: design §3."""
-HANDOFF_GRACE: Final = timedelta(minutes=2)
-"""Time a flow has to finish its own handoff: longer than the activity's deadline and its repeats. Value ours."""
-FLOW_GRACE: Final = timedelta(minutes=2)
-"""Time a started turn may take before the sweeper looks whether its flow still runs. Value ours."""
-MAX_STARTS: Final = 3
-"""Starts of one turn after which it is taken for poison and given to a person. Source: RK-03; value ours."""
-SWEEP_BATCH: Final = 200
-"""Most rows of one kind a sweep takes, so that it ends well inside its interval. Value ours."""
-
-_log = logging.getLogger(__name__)
 blueprint = df.Blueprint()
 
 
 @blueprint.timer_trigger(arg_name="timer", schedule="*/15 * * * * *", use_monitor=False)
 @blueprint.durable_client_input(client_name="client")
 async def sweep(timer: func.TimerRequest, client: df.DurableOrchestrationClient) -> None:
-    """Start turns nobody started, revive those whose flow died, finish lost handoffs, wait for overdue cases."""
-    parts = services()
-    now = parts.clock.now()
-    for row in await parts.tickets.accepted_not_started(now - STARTER_GRACE, SWEEP_BATCH):
-        _log.warning("sweeper starts turn %s", row.instance_id)
-        await start_turn(client, row, parts)
-    for row in await parts.tickets.started_not_done(now - FLOW_GRACE, SWEEP_BATCH):
-        if await is_running(client, row):
-            continue
-        if row.starts >= MAX_STARTS:
-            _log.error("sweeper gives turn %s to a person after %d starts", row.instance_id, row.starts)
-            await hand_over_lost_turn(row, parts)
-        else:
-            _log.warning("sweeper revives turn %s", row.instance_id)
-            await start_turn(client, row, parts)
-    for handoff in await parts.tickets.unprojected_handoffs(now - HANDOFF_GRACE, SWEEP_BATCH):
-        _log.warning("sweeper finishes handoff %s", handoff.case_id)
-        await finish_lost_handoff(handoff, parts)
-    for case in await parts.cases.overdue(now, SWEEP_BATCH):
-        await start_case(client, case.tenant_id, case.id)
+    """Find what an event, a start or a crash has missed."""
+    from orchestrators.triggers import sweeping
+    from shared.container import services
+
+    await sweeping.sweep(client, services())
 
 
 @blueprint.timer_trigger(arg_name="timer", schedule="0 */10 * * * *", use_monitor=False)
 async def purge_expired(timer: func.TimerRequest) -> None:
-    """Remove rows whose time to live is over; Cosmos DB does it by itself (PV-05)."""
-    parts = services()
-    removed = await parts.purge_expired()
-    if removed:
-        _log.info("purged %d expired rows", removed)
+    """Remove expired rows."""
+    from orchestrators.triggers import sweeping
+    from shared.container import services
+
+    await sweeping.purge_expired(services())

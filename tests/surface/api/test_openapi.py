@@ -1,13 +1,14 @@
 """The OpenAPI document, the operation table and the registered functions say the same. Source: GW-07."""
 
+import importlib
 import re
 
 import pytest
 
 from local.indexing import index
+from orchestrators.inventory import EXPECTED_FUNCTIONS, LOADED_ON_USE
+from orchestrators.names import METHODS, ActivityName
 from orchestrators.triggers.contract import Operation
-from orchestrators.triggers.dispatch import METHODS
-from orchestrators.triggers.health import EXPECTED_FUNCTIONS
 from orchestrators.triggers.openapi import build_document, problems_of
 from orchestrators.triggers.operations import BY_PATH, OPERATIONS
 from orchestrators.triggers.problems import ProblemKind
@@ -114,3 +115,12 @@ def test_problem_types_are_stable() -> None:
 def test_fault_104_the_expected_functions_are_the_registered_ones() -> None:
     """The list readiness compares with is complete and holds nothing that is gone."""
     assert set(index(ROOT)) == set(EXPECTED_FUNCTIONS)
+
+
+@pytest.mark.req("GW-05")
+def test_fault_104_what_is_loaded_on_first_use_can_be_loaded() -> None:
+    """Readiness imports it all; a step for every activity is among it."""
+    for name in LOADED_ON_USE:
+        importlib.import_module(name)
+
+    assert set(importlib.import_module("orchestrators.activities.steps").STEPS) == set(ActivityName)

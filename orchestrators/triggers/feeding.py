@@ -1,0 +1,44 @@
+"""What follows from a written document: an article is embedded, a case is waited for. Each item fails alone.
+
+Source: DC-03, KB-02, KB-04, functions.md §10.7, faults 085, 088.
+"""
+
+import logging
+
+import azure.durable_functions as df
+import azure.functions as func
+
+from orchestrators.triggers.starting import start_case
+from shared.container import Services
+from shared.domain.case import CaseStatus
+from shared.domain.errors import VouchError
+from shared.domain.ids import ArticleId, CaseId, TenantId
+from shared.ports.documents import TenantScope
+
+_log = logging.getLogger(__name__)
+
+
+async def embed_articles(documents: func.DocumentList, parts: Services) -> None:
+    """Embed articles whose text has no vector of its present form; unchanged ones cost nothing.
+
+    Raises: a transient error, so that the trigger's retry policy repeats the batch; others leave a dead letter.
+    """
+    for document in documents:
+        if document.get("kind") != "article":
+            continue
+        tenant, article = TenantId(str(document["tenant_id"])), ArticleId(str(document["article_id"]))
+        try:
+            await parts.articles.reembed(TenantScope(tenant), article, parts.embedder)
+        except VouchError as error:
+            if error.is_transient:
+                raise
+            await parts.dead_letters.put(TenantScope(tenant), "embed_articles", article, type(error).__name__)
+            _log.error("article %s of tenant %s could not be embedded: %s", article, tenant, type(error).__name__)
+
+
+async def await_cases(documents: func.DocumentList, client: df.DurableOrchestrationClient) -> None:
+    """Start the wait of every case that is open and not yet paged; the sweeper finds what this misses."""
+    for document in documents:
+        is_waiting = document.get("status") == CaseStatus.OPEN.value and not document.get("is_paged")
+        if document.get("kind") == "case" and is_waiting:
+            await start_case(client, TenantId(str(document["tenant_id"])), CaseId(str(document["id"])))
