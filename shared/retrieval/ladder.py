@@ -26,6 +26,7 @@ from shared.retrieval.budget import Candidate, fit_passages
 from shared.retrieval.caches import CacheUse, QueryCaches, ResultKey, may_cache_result, query_digest
 from shared.retrieval.confidence import Evidence, Judge, coverage, load_calibration
 from shared.retrieval.embedding_text import embedding_key
+from shared.retrieval.found import Found, hand_on
 from shared.retrieval.fusion import Hit, Preference, clamp_top_k, fuse, pool_size
 from shared.retrieval.languages import guess_language
 from shared.retrieval.library import IndexLibrary
@@ -34,8 +35,6 @@ from shared.retrieval.tokens import QueryWord, analyse, query_words, surface_tok
 
 MAX_QUERY_CHARS: Final = 2_000
 """Part of a question that is searched: its end, where customers put what they want. Unit: characters. Value ours."""
-MAX_ATTRIBUTE_CHARS: Final = 600
-"""Attributes handed on with one article; longer values stay behind. Unit: characters. Value ours."""
 TYPE_BONUS: Final = 0.012
 """Relevance a preferred kind of article may lack and still come first: about one rank of the vector list (CL-04)."""
 
@@ -58,18 +57,6 @@ class _Embedded:
 
     vector: Vector | None
     cache: CacheUse
-
-
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """What the two rankings gave."""
-
-    hits: tuple[Hit, ...] = ()
-    path: RetrievalPath = RetrievalPath.EMPTY
-    articles: Mapping[str, Article] = field(default_factory=dict)
-    similarities: Mapping[str, float] = field(default_factory=dict)
-    index: TenantIndex | None = None
-    words: tuple[QueryWord, ...] = ()
 
 
 class HybridSearch:
@@ -131,7 +118,7 @@ class HybridSearch:
         index, embedded = await asyncio.gather(self._index(scope, head), self._embed(scope, text))
         found = await self._find(scope, text, index, embedded.vector, frozenset(types), clamp_top_k(top_k))
         knowledge = Knowledge(
-            articles=_hand_on(found),
+            articles=hand_on(found),
             path=found.path,
             cache=embedded.cache.value,
             for_intent=intent,
@@ -188,7 +175,7 @@ class HybridSearch:
         vector: Vector | None,
         types: frozenset[ArticleType],
         top_k: int,
-    ) -> _Found:
+    ) -> Found:
         similar = await self._nearest(scope, vector, top_k)
         if index is None:
             return await self._by_vector_only(scope, similar or {}, top_k)
@@ -209,19 +196,19 @@ class HybridSearch:
             top_k=top_k,
         )
         path = RetrievalPath.HYBRID if similar else RetrievalPath.KEYWORD_ONLY
-        return _Found(hits, path if hits else RetrievalPath.EMPTY, pool, similar, index, words)
+        return Found(hits, path if hits else RetrievalPath.EMPTY, pool, similar, index, words)
 
     def _unembedded(self, pool: Mapping[str, Article]) -> frozenset[str]:
         """Return the articles that have no vector of this model yet."""
         return frozenset(id for id, article in pool.items() if article.embedded_model != self._key)
 
-    async def _by_vector_only(self, scope: TenantScope, similar: dict[str, float], top_k: int) -> _Found:
+    async def _by_vector_only(self, scope: TenantScope, similar: dict[str, float], top_k: int) -> Found:
         hits = fuse(tuple(similar), (), top_k=top_k)
         read = await asyncio.gather(*(self._read(scope, hit.id) for hit in hits))
         articles: dict[str, Article] = {article.article_id: article for article in read if article is not None}
         kept = tuple(hit for hit in hits if hit.id in articles)
         path = RetrievalPath.VECTOR_ONLY if kept else RetrievalPath.EMPTY
-        return _Found(kept, path, articles, similar)
+        return Found(kept, path, articles, similar)
 
     async def _read(self, scope: TenantScope, id: str) -> Article | None:
         return await self._rung(
@@ -243,7 +230,7 @@ class HybridSearch:
 
     # -- judging -----------------------------------------------------------------------------------------------------
 
-    def _confidence(self, found: _Found) -> float:
+    def _confidence(self, found: Found) -> float:
         if not found.hits:
             return 0.0
         ids = [hit.id for hit in found.hits]
@@ -260,68 +247,5 @@ class HybridSearch:
             confidence = max(confidence, self._calibration.confidence(RetrievalPath.KEYWORD_ONLY, by_words))
         return confidence
 
-    def _coverage(self, found: _Found, ids: Sequence[str]) -> float:
+    def _coverage(self, found: Found, ids: Sequence[str]) -> float:
         return coverage(found.words, ids, found.index.keywords) if found.index is not None else 0.0
-
-
-def _hand_on(found: _Found) -> tuple[RetrievedArticle, ...]:
-    """Return the results with the passages that fit the context budget (KB-07)."""
-    chosen = [(hit, found.articles[hit.id]) for hit in found.hits]
-    attributes = [_short_attributes(article.attributes) for _, article in chosen]
-    candidates = [
-        Candidate(article.content.value, len(article.title.value) + sum(len(k) + len(v) for k, v in given.items()))
-        for (_, article), given in zip(chosen, attributes, strict=True)
-    ]
-    passages = fit_passages(candidates, _weigher(found))
-    return tuple(
-        RetrievedArticle(
-            article_id=article.article_id,
-            version=article.version,
-            type=article.type,
-            title=article.title,
-            content=PublishedText(passage),
-            attributes=given,
-            relevance=hit.relevance,
-            similarity=found.similarities.get(hit.id),
-            is_identifier_match=hit.is_identifier_match,
-            is_strong=hit.is_strong,
-        )
-        for (hit, article), given, passage in zip(chosen, attributes, passages, strict=False)
-    )
-
-
-def _short_attributes(attributes: Mapping[str, str]) -> dict[str, str]:
-    room = MAX_ATTRIBUTE_CHARS
-    kept: dict[str, str] = {}
-    for name, value in attributes.items():
-        if len(name) + len(value) <= room:
-            kept[name] = value
-            room -= len(name) + len(value)
-    return kept
-
-
-def _weigher(found: _Found) -> Callable[[str], Mapping[str, float]]:
-    index = found.index
-    if index is None:
-        return lambda sentence: {}
-    worth = {term: index.keywords.idf(term) for term in terms_of(w for w in found.words if w.is_content)}
-    starts = frozenset(term[:2] for term in worth)
-    languages = index.languages
-    known: dict[str, Mapping[str, float]] = {}
-
-    def weigh_token(token: str) -> Mapping[str, float]:
-        # Stemmers keep the beginning of a word: most words of an article need no stemming to be ruled out.
-        if token.isalnum() and token.isascii() and token[:2] not in starts:
-            return {}
-        if token not in known:
-            terms = {term for language in languages for term in analyse(token, language)}
-            known[token] = {term: worth[term] for term in terms if term in worth}
-        return known[token]
-
-    def weigh(sentence: str) -> Mapping[str, float]:
-        held: dict[str, float] = {}
-        for token in surface_tokens(sentence):
-            held.update(weigh_token(token))
-        return held
-
-    return weigh

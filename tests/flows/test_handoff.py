@@ -10,7 +10,7 @@ import pytest
 
 from orchestrators.names import ActivityName
 from orchestrators.triggers.starting import case_instance_id
-from orchestrators.triggers.timers import MAX_STARTS
+from orchestrators.triggers.sweeping import MAX_STARTS
 from shared.adapters.records.tickets import Arrival, TicketRecords
 from shared.domain.case import Case, CaseStatus
 from shared.domain.errors import Unavailable

@@ -38,7 +38,7 @@ def test_fault_104_readiness_is_red_when_a_function_is_missing() -> None:
     inventory.declare(expected=frozenset({"one", "two"}), registered=lambda: registered_names(app))
     whole = inventory.check()
 
-    assert (short.state, "missing three" in short[1]) == (DOWN, True)
+    assert (short[0], "missing three" in short[1]) == (False, True)
     assert whole[0]
 
 
