@@ -7,7 +7,7 @@ Source: KB-05…09, KB-13, RK-01, design §4, §6 "Keyword index", faults 022, 0
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from shared.domain.article import Article
@@ -15,23 +15,22 @@ from shared.domain.deltas import Knowledge
 from shared.domain.errors import IntegrationError, SchemaError
 from shared.domain.ids import ArticleId
 from shared.domain.intents import ArticleType, CustomerIntent
-from shared.domain.sources import RetrievalPath, RetrievedArticle
-from shared.domain.text import MaskedText, PublishedText
+from shared.domain.sources import RetrievalPath
+from shared.domain.text import MaskedText
 from shared.ports.articles import ArticleIndexSource, KnowledgeHead
 from shared.ports.clock import Clock
 from shared.ports.documents import TenantScope
 from shared.ports.models import Embedder, Vector
 from shared.retrieval.breaker import Breaker
-from shared.retrieval.budget import Candidate, fit_passages
 from shared.retrieval.caches import CacheUse, QueryCaches, ResultKey, may_cache_result, query_digest
 from shared.retrieval.confidence import Evidence, Judge, coverage, load_calibration
 from shared.retrieval.embedding_text import embedding_key
 from shared.retrieval.found import Found, hand_on
-from shared.retrieval.fusion import Hit, Preference, clamp_top_k, fuse, pool_size
+from shared.retrieval.fusion import Preference, clamp_top_k, fuse, pool_size
 from shared.retrieval.languages import guess_language
 from shared.retrieval.library import IndexLibrary
 from shared.retrieval.tenant_index import TenantIndex
-from shared.retrieval.tokens import QueryWord, analyse, query_words, surface_tokens, terms_of
+from shared.retrieval.tokens import query_words, terms_of
 
 MAX_QUERY_CHARS: Final = 2_000
 """Part of a question that is searched: its end, where customers put what they want. Unit: characters. Value ours."""
