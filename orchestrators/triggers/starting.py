@@ -4,6 +4,7 @@ Source: design §3 "Accept first", functions.md §8.4 rule 10, fault 083.
 """
 
 import logging
+from enum import Enum, auto
 from typing import Final
 
 import azure.durable_functions as df
@@ -11,7 +12,7 @@ import azure.durable_functions as df
 from orchestrators.names import EventName, FlowName
 from shared.container import Services
 from shared.domain.ids import CaseId, InstanceId, TenantId
-from shared.domain.ticket import TurnRow
+from shared.domain.ticket import TurnRow, TurnStatus
 from shared.domain.turns import CaseInput, TurnInput
 from shared.ports.documents import TenantScope
 from shared.wire import encode
@@ -39,7 +40,9 @@ async def start_turn(client: df.DurableOrchestrationClient, row: TurnRow, servic
     turn = TurnInput(
         tenant_id=row.tenant_id, conversation_id=row.conversation_id, message_id=row.message_id, seq=row.seq
     )
-    if await _start(client, FlowName.ANSWER_MESSAGE, row.instance_id, encode(turn)):
+    start = await _start(client, FlowName.ANSWER_MESSAGE, row.instance_id, encode(turn))
+    is_unnoted = start is _Start.RUNS and row.status is TurnStatus.ACCEPTED
+    if start is _Start.STARTED or is_unnoted:
         await services.tickets.mark_started(TenantScope(row.tenant_id), row)
 
 
@@ -63,15 +66,22 @@ async def hint_case(client: df.DurableOrchestrationClient, case: CaseId) -> None
         _log.info("no flow to hint for case %s", case)
 
 
+class _Start(Enum):
+    STARTED = auto()
+    RUNS = auto()
+    """Somebody else started it: their start is as good as ours (fault 083)."""
+    FAILED = auto()
+
+
 async def _start(
     client: df.DurableOrchestrationClient, flow: FlowName, instance: InstanceId, payload: dict[str, object]
-) -> bool:
-    """Return whether this call started the instance; False when it runs already or could not be started."""
+) -> _Start:
     try:
         await client.start_new(flow.value, instance, payload)
     except Exception as error:  # noqa: BLE001 - the trigger edge: the SDK raises bare Exception for a taken id too
         status = await client.get_status(instance)
-        if not (status and status.runtime_status in _ALIVE):
-            _log.warning("could not start %s %s: %s", flow.value, instance, type(error).__name__)
-        return False
-    return True
+        if status and status.runtime_status in _ALIVE:
+            return _Start.RUNS
+        _log.warning("could not start %s %s: %s", flow.value, instance, type(error).__name__)
+        return _Start.FAILED
+    return _Start.STARTED
