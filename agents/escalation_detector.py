@@ -6,7 +6,7 @@ Source: ES-01, ES-03, GO-03, design §4 "Precedence", §9 "sees a window of turn
 
 from typing import Final
 
-from shared.domain.deltas import Escalation, EscalationDelta, Snapshot
+from shared.domain.deltas import Escalation, EscalationDelta, Snapshot, WaitingRule
 from shared.domain.entities import extract_entities
 from shared.domain.errors import VouchError
 from shared.domain.escalation_rules import is_rule_met
@@ -17,8 +17,6 @@ from shared.domain.tenant import ALWAYS_ON
 from shared.domain.text import MaskedText
 from shared.ports.models import EscalationModel, EscalationRequest, SafetyScreen
 
-THIRD_CONTACT: Final = 3
-"""Contacts on one unresolved issue from which a person takes it. Source: GO-03."""
 WINDOW_LINES: Final = 3
 """Earlier customer lines screened and weighed together with the message. Value ours."""
 UPSET: Final = -0.5
@@ -57,12 +55,10 @@ async def detect_escalation(
         triggers.add(HumanTrigger.SAFETY)
         names += [f"screen:{category}" for category in verdict.categories]
     triggers |= _from_account(profile or snapshot.context.customer_profile)
-    if snapshot.contacts_on_issue >= THIRD_CONTACT:
-        triggers.add(HumanTrigger.THIRD_CONTACT)
     if _is_strained(snapshot, found.sentiment, open_order_total_minor):
         triggers.add(HumanTrigger.DISTRESS)
         names.append("strain")
-    by_rule, rule_names = _from_rules(policy, snapshot, open_order_total_minor)
+    by_rule, rule_names, waiting = _from_rules(policy, snapshot, open_order_total_minor)
     kept = (triggers | by_rule) - (frozenset(policy.disabled_triggers) - frozenset(ALWAYS_ON))
     return EscalationDelta(
         base_version=base_version,
@@ -71,6 +67,7 @@ async def detect_escalation(
             triggers=ranked(frozenset(kept)),
             sentiment=found.sentiment,
             rule_names=tuple(dict.fromkeys((*names, *rule_names))),
+            waiting_rules=waiting,
         ),
     )
 
@@ -101,23 +98,31 @@ def _is_strained(snapshot: Snapshot, sentiment: float, open_order_total_minor: i
 
 def _from_rules(
     policy: TenantPolicy, snapshot: Snapshot, open_order_total_minor: int | None
-) -> tuple[set[HumanTrigger], list[str]]:
-    """Evaluate the tenant's rules; one that cannot be evaluated is itself a reason for a person (fault 073)."""
+) -> tuple[set[HumanTrigger], list[str], tuple[WaitingRule, ...]]:
+    """Evaluate the tenant's rules; one that cannot be evaluated is itself a reason for a person (fault 073).
+
+    Detection runs beside classification, so a rule that names intents and holds for one of them waits for routing.
+    """
     triggers: set[HumanTrigger] = set()
     names: list[str] = []
+    waiting: list[WaitingRule] = []
+    if HumanTrigger.TENANT_RULE in policy.disabled_triggers:
+        return triggers, names, ()
     for rule in policy.escalation_rules:
         try:
             is_met = is_rule_met(
                 rule,
                 words=snapshot.message.value,
-                intent=snapshot.intent,
+                intent=rule.intents[0] if rule.intents else None,
                 open_order_total_minor=open_order_total_minor,
             )
         except RULE_FAULTS:
             triggers.add(HumanTrigger.RULE_FAULT)
             names.append(f"rule_fault:{rule.name}")
-        else:
-            if is_met:
-                triggers.add(HumanTrigger.TENANT_RULE)
-                names.append(rule.name)
-    return triggers, names
+            continue
+        if is_met and rule.intents:
+            waiting.append(WaitingRule(name=rule.name, intents=rule.intents))
+        elif is_met:
+            triggers.add(HumanTrigger.TENANT_RULE)
+            names.append(rule.name)
+    return triggers, names, tuple(waiting)

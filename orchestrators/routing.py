@@ -50,6 +50,8 @@ def route(state: TurnState, *, has_widened: bool) -> Route:
     issue = issue_key(state)
     if issue and issue == state.snapshot.issue and state.snapshot.contacts_on_issue >= CONTACTS_BEFORE_PERSON:
         triggers.add(HumanTrigger.THIRD_CONTACT)
+    if any(found.customer_intent in rule.intents for rule in watch.waiting_rules):
+        triggers.add(HumanTrigger.TENANT_RULE)
     if triggers:
         return _person(*triggers, reason="a human trigger", proposed=proposals(state))
     if found.is_social:

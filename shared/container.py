@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Final
 
+from shared.adapters.embedded.classification_cache import RememberingClassifier
 from shared.adapters.embedded.escalation_model import EmbeddedEscalationModel
 from shared.adapters.embedded.extractive_composer import ExtractiveComposer
 from shared.adapters.embedded.intent_classifier import EmbeddedIntentClassifier
@@ -133,7 +134,7 @@ def build(settings: Settings) -> Services:
         vault=Vault(rows=MaskRecords(documents), keys=data_keys, clock=clock, ids=ids),
         search=HybridSearch(articles, embedder, clock=clock),
         embedder=embedder,
-        classifier=EmbeddedIntentClassifier(embedder),
+        classifier=RememberingClassifier(EmbeddedIntentClassifier(embedder)),
         escalation_model=EmbeddedEscalationModel(embedder),
         screen=EmbeddedSafetyScreen(embedder),
         composer=ExtractiveComposer(embedder=embedder),

@@ -18,11 +18,12 @@ from orchestrators.activities.ladder import climb
 from orchestrators.activities.persistence import persist
 from shared.container import Services
 from shared.domain.agents import AgentName
-from shared.domain.deltas import Account, TurnState
+from shared.domain.deltas import Account, Snapshot, TurnState
 from shared.domain.errors import SchemaError, Unavailable
 from shared.domain.grants import SignedGrant
-from shared.domain.ids import CustomerId, TenantId, digest
+from shared.domain.ids import CustomerId, digest
 from shared.domain.intents import ActionType, CustomerIntent
+from shared.domain.phrases import canonical_status
 from shared.domain.sources import Profile
 from shared.domain.turns import Reviewed, StepTimes, TurnInput
 from shared.ports.documents import CustomerScope, TenantScope
@@ -33,6 +34,11 @@ REDUCED_TOP_K: Final = 3
 """Results of a retrieval on the reduced-scope rung. Source: GO-02 (narrower query); value ours."""
 DEFAULT_TOP_K: Final = 5
 """Results of a retrieval. Source: KB-07."""
+
+ORDERS_AT_STAKE: Final = 5
+"""Newest orders whose value counts as at stake. Value ours."""
+SETTLED_STATES: Final = frozenset({"delivered", "cancelled", "refunded"})
+"""States of an order that is over. Source: shared.domain.phrases.orders."""
 
 NOTE_TEXT: Final = "Customer asked for {action} on an order; waiting for a person's decision."
 """What the CRM note says: our words only."""
@@ -54,8 +60,9 @@ async def run_escalation(payload: Json, services: Services) -> Outcome:
 
     async def attempt(*, is_reduced: bool) -> str:
         snapshot = state.snapshot
-        policy = await services.tenants.policy(TenantScope(snapshot.tenant_id))
-        profile = await _profile(snapshot.tenant_id, snapshot.customer_id, services)
+        policy, (profile, at_stake) = await asyncio.gather(
+            services.tenants.policy(TenantScope(snapshot.tenant_id)), _standing(snapshot, services)
+        )
         delta = await detect_escalation(
             snapshot,
             base_version=state.version,
@@ -63,6 +70,7 @@ async def run_escalation(payload: Json, services: Services) -> Outcome:
             screen=services.screen,
             policy=policy,
             profile=profile,
+            open_order_total_minor=at_stake,
         )
         return pack(delta)
 
@@ -240,5 +248,13 @@ def _customer(state: TurnState) -> CustomerId:
     return state.snapshot.customer_id
 
 
-async def _profile(tenant: TenantId, customer: CustomerId | None, services: Services) -> Profile | None:
-    return await services.accounts.profile(CustomerScope(tenant, customer)) if customer is not None else None
+async def _standing(snapshot: Snapshot, services: Services) -> tuple[Profile | None, int | None]:
+    """Return who the proven customer is and what their open orders are worth; nothing for an anonymous visitor."""
+    if snapshot.customer_id is None:
+        return None, None
+    scope = CustomerScope(snapshot.tenant_id, snapshot.customer_id)
+    profile, orders = await asyncio.gather(
+        services.accounts.profile(scope), services.accounts.recent_orders(scope, ORDERS_AT_STAKE)
+    )
+    is_open = [o for o in orders if canonical_status(o.status) not in SETTLED_STATES]
+    return profile, sum(o.total.amount_minor for o in is_open)

@@ -110,12 +110,21 @@ class Classification(Wire):
     """Which of them: greeting, thanks or goodbye; empty when it is none or unknown."""
 
 
+class WaitingRule(Wire):
+    """A tenant's rule that holds but for the intent, which was not known yet when it was evaluated."""
+
+    name: str
+    intents: tuple[CustomerIntent, ...]
+
+
 class Escalation(Wire):
     """The escalation detector's finding (ES-01)."""
 
     triggers: tuple[HumanTrigger, ...] = ()
     sentiment: float = Field(default=0.0, ge=-1, le=1)
     rule_names: tuple[str, ...] = ()
+    waiting_rules: tuple[WaitingRule, ...] = ()
+    """Rules routing decides once the message is classified (ES-03)."""
 
 
 class Knowledge(Wire):

@@ -16,6 +16,7 @@ from shared.domain.deltas import (
     Metadata,
     Snapshot,
     TurnState,
+    WaitingRule,
 )
 from shared.domain.human_triggers import NO_AUTOMATION, HumanTrigger, Severity
 from shared.domain.ids import ArticleId, ConversationId, CustomerId, InstanceId, MessageId, OrderId, TenantId
@@ -231,3 +232,13 @@ def test_routing_is_total_and_a_human_trigger_always_wins(
     assert not triggers or decision.kind is RouteKind.PERSON
     assert not (has_widened and decision.kind is RouteKind.RETRIEVE_AGAIN)
     assert (decision.kind is RouteKind.PERSON) == bool(decision.triggers)
+
+
+@pytest.mark.req("ES-03")
+@pytest.mark.parametrize(("intent", "kind"), [("refund", RouteKind.PERSON), ("shipping_info", RouteKind.ANSWER)])
+def test_a_tenants_rule_that_names_an_intent_is_decided_by_the_real_one(intent: str, kind: RouteKind) -> None:
+    """ES-03: detection runs beside classification, so such a rule waits for routing."""
+    rule = WaitingRule(name="refunds to a person", intents=(CustomerIntent.REFUND,))
+    state = a_state(CustomerIntent(intent)).model_copy(update={"escalation": Escalation(waiting_rules=(rule,))})
+
+    assert route(state, has_widened=False).kind is kind

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn
 
+import azure.durable_functions as df
 import azure.functions as func
 import pytest
 
@@ -51,7 +52,7 @@ class Client:
 
 
 class _Running:
-    runtime_status = "Running"
+    runtime_status = df.OrchestrationRuntimeStatus.Running
 
 
 @pytest.fixture
