@@ -12,6 +12,7 @@ import azure.durable_functions as df
 from orchestrators.activities.turn import finish_lost_handoff, hand_over_lost_turn
 from orchestrators.triggers.starting import is_running, start_case, start_turn
 from shared.container import Services
+from shared.ports.documents import TenantScope
 
 STARTER_GRACE: Final = timedelta(seconds=30)
 """Time an accepted row may wait for its starter before the sweeper starts it. Source: design §3."""
@@ -21,6 +22,8 @@ FLOW_GRACE: Final = timedelta(minutes=2)
 """Time a started turn may take before the sweeper looks whether its flow still runs. Value ours."""
 MAX_STARTS: Final = 3
 """Starts of one turn after which it is taken for poison and given to a person. Source: RK-03; value ours."""
+DELETED_KEPT: Final = timedelta(hours=1)
+"""Time a deleted article's tombstone stays, so that every index has seen it. Value ours."""
 SWEEP_BATCH: Final = 200
 """Most rows of one kind a sweep takes, so that it ends well inside its interval. Value ours."""
 
@@ -50,8 +53,15 @@ async def sweep(client: df.DurableOrchestrationClient, parts: Services) -> None:
 
 
 async def purge_expired(parts: Services) -> int:
-    """Remove rows whose time to live is over and return how many; Cosmos DB does it by itself (PV-05)."""
+    """Remove what is over and return how many: expired rows (Cosmos DB does it by itself), then deleted articles."""
     removed = await parts.purge_expired()
+    before, continuation = parts.clock.now() - DELETED_KEPT, None
+    while True:
+        tenants, continuation = await parts.tenants.list(continuation=continuation)
+        for tenant in tenants:
+            removed += await parts.articles.purge_deleted(TenantScope(tenant.tenant_id), before)
+        if continuation is None:
+            break
     if removed:
-        _log.info("purged %d expired rows", removed)
+        _log.info("purged %d rows", removed)
     return removed
