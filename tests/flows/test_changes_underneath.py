@@ -35,10 +35,26 @@ SNAPSHOTS = MAX_REISSUES + 1
 """Snapshots a turn may work on: the first and its reissues (PR-03)."""
 
 
+TOPICS = (
+    "Mending copper lanterns at home",
+    "Tuning a ukulele by ear",
+    "Feeding sourdough in winter",
+    "Folding kites from rice paper",
+    "Dyeing wool with walnut shells",
+    "Waxing wooden skis",
+    "Pruning olive trees in pots",
+    "Sharpening garden shears",
+    "Cleaning fountain pens",
+    "Storing tulip bulbs",
+)
+"""Titles with nothing in common, so that a deleted article's question finds no other test's article."""
+_TITLES: dict[str, str] = {}
+
+
 async def publish(flows: Flows, content: str = SENTENCE, *, id: str | None = None) -> tuple[ArticleId, str]:
     """Publish an article of the test's own and return its id and title."""
     known = id or secrets.token_hex(8)
-    title = f"{known[:8]} {known[8:]}"
+    title = _TITLES.setdefault(known, TOPICS[len(_TITLES) % len(TOPICS)])
     written = await flows.base.articles.put(SCOPE, article(known, title, content))
     await flows.base.articles.reembed(SCOPE, written.article_id, flows.base.embedder)
     return written.article_id, title
