@@ -1,23 +1,28 @@
 """How fast the embedded host runs orchestrations: eight activities in a row, each instant.
 
-Prints one JSON line. Each run is started over HTTP by a function that calls the real Durable client, as the product
-does, and the whole process is measured: HTTP client, host, SDK replay, SQLite. Usage: python -m bench.host_bench
+Each run is started over HTTP by a function that calls the real Durable client, as the product does, and the whole
+process is measured: HTTP client, host, SDK replay, SQLite.
 """
 
 from __future__ import annotations
 
-import argparse
 import asyncio
-import json
 import statistics
 import tempfile
 import time
 from pathlib import Path
+from typing import Final
 
 import aiohttp
 import uvloop
 
+from bench.figures import Figure, Table
 from local.serve import Host, running_host
+
+RUNS: Final = 300
+"""Runs under load. Value ours."""
+IN_FLIGHT: Final = 50
+"""Runs at once. Source: design §10."""
 
 APP = Path(__file__).parent.parent / "tests" / "surface" / "host" / "sample_app"
 
@@ -33,8 +38,13 @@ async def run_one(host: Host, client: aiohttp.ClientSession, instance_id: str) -
     return time.perf_counter() - began
 
 
-async def measure(runs: int, in_flight: int) -> dict[str, float]:
+def table() -> Table:
     """Return the figures."""
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        return runner.run(_measure(RUNS, IN_FLIGHT))
+
+
+async def _measure(runs: int, in_flight: int) -> Table:
     with tempfile.TemporaryDirectory() as data:
         connector = aiohttp.TCPConnector(limit=0)
         async with running_host(APP, data) as host, aiohttp.ClientSession(connector=connector) as client:
@@ -50,27 +60,14 @@ async def measure(runs: int, in_flight: int) -> dict[str, float]:
             before, cpu, began = host.engine.episodes, time.process_time(), time.perf_counter()
             loaded = await asyncio.gather(*(one(number) for number in range(runs)))
             took = time.perf_counter() - began
-            return {
-                "single_ms_median": round(statistics.median(alone) * 1000, 1),
-                "single_ms_p95": round(statistics.quantiles(alone, n=20)[18] * 1000, 1),
-                "runs_per_s": round(runs / took, 1),
-                "loaded_ms_median": round(statistics.median(loaded) * 1000, 1),
-                "cpu_ms_per_run": round((time.process_time() - cpu) / runs * 1000, 1),
-                "episodes_per_run": round((host.engine.episodes - before) / runs, 2),
-                "in_flight": in_flight,
-                "runs": runs,
-            }
-
-
-def main() -> None:
-    """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=300)
-    parser.add_argument("--in-flight", type=int, default=50)
-    arguments = parser.parse_args()
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        print(json.dumps(runner.run(measure(arguments.runs, arguments.in_flight))))
-
-
-if __name__ == "__main__":
-    main()
+            return Table(
+                "host",
+                (
+                    Figure("one run of eight steps, p50", statistics.median(alone) * 1000, "ms"),
+                    Figure("one run of eight steps, p95", statistics.quantiles(alone, n=20)[18] * 1000, "ms"),
+                    Figure(f"runs a second, {in_flight} in flight", runs / took, "/s"),
+                    Figure("  processor time a run", (time.process_time() - cpu) / runs * 1000, "ms"),
+                    Figure("  episodes a run", (host.engine.episodes - before) / runs, ""),
+                    Figure(f"one run, {in_flight} in flight, p50", statistics.median(loaded) * 1000, "ms"),
+                ),
+            )
