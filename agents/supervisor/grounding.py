@@ -30,7 +30,7 @@ POLICY_WORDS_FLOOR: Final = 0.9
 
 _CONTROL: Final = re.compile(
     r"\b[a-z]+(?:_[a-z]+)+\b|<\/?[a-z|][^>]{0,80}>|\[/?(?:inst|system|tool|assistant|user|handoff)[^\]]{0,40}\]|\{\s*\"|\}\s*\]|```|<\||\|>"
-    r"|\b(?:function_call|tool_call)s?\b|^\s*(?:system|assistant|user)\s*:",
+    r"|\b(?:function_call|tool_call)s?\b|^[^\S\n]*+(?:system|assistant|user)\s*:",
     re.IGNORECASE | re.MULTILINE,
 )
 

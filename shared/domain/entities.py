@@ -13,6 +13,8 @@ from shared.domain.text import MaskedText
 
 MAX_EACH: Final = 10
 """Most entities of one kind read from one message: a flood of numbers is not a question. Value ours."""
+LOOK_BACK_CHARS: Final = 64
+"""How far before a number the word that names it is looked for. Unit: characters. Value ours."""
 
 _CONTACT = re.compile(r"\[(?:email|phone)[:_-][^\]\s]{1,80}\]", re.IGNORECASE)
 _UUID = re.compile(r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b", re.IGNORECASE)
@@ -22,12 +24,12 @@ _UNITS = (
 )
 _NOT_IDS = re.compile(
     r"[$€£₹¥]\s?\d[\d.,]*|[$€£₹¥]|\b\d{1,2}[/.-]\d{1,2}[/.-]\d{2,4}\b|\b\d{4}-\d{2}-\d{2}\b|\b\d{1,2}:\d{2}\b"
-    rf"|\b\d[\d.,]*\s?(?:%|{_UNITS}|times?|am|pm|x)(?!\w)",
+    rf"|\b\d[\d.,]{{0,24}}+\s?(?:%|{_UNITS}|times?|am|pm|x)(?!\w)",
     re.IGNORECASE,
 )
 _REF = r"#?\s?([A-Za-z]{0,4}-?\d[A-Za-z0-9]*(?:[-/.][A-Za-z0-9]+)*)"
 _ACCOUNT = re.compile(
-    r"\b(?:account|acct|customer|client|membership|member)\s*(?:id|no|nr|num|number|#)\s*[.:#]*\s*(?:is\s+)?#?"
+    r"\b(?:account|acct|customer|client|membership|member)\s*+(?:id|no|nr|num|number|#)\s*+[.:#]*+\s*+(?:is\s++)?#?"
     r"([A-Za-z0-9][A-Za-z0-9._-]{1,62}\d[A-Za-z0-9._-]*|\d{2,})",
     re.IGNORECASE,
 )
@@ -36,17 +38,19 @@ _ORDER_WORD = (
     r"|bestellnummer)"
 )
 _ORDER = re.compile(
-    rf"\b{_ORDER_WORD}\s*(?:is\s+|was\s+)?"
+    rf"\b{_ORDER_WORD}\s*+(?:is\s++|was\s++)?"
     r"(?:id|ids|no|nr|num|nos|number|ref|reference|n[°º]|número|numéro|nummer)?"
-    rf"\s*[.:#=-]*\s*(?:is\s+)?{_REF}",
+    rf"\s*+[.:#=-]*+\s*+(?:is\s++)?{_REF}",
     re.IGNORECASE,
 )
 _HASHED = re.compile(r"(?<![\w&])#\s?([A-Za-z]{0,4}-?\d[A-Za-z0-9]*(?:[-/.][A-Za-z0-9]+)*)")
-_NUMBERED = re.compile(r"\b(?:no|nr|n[°º]|num|number|ref)\s*[.:#]*\s*([A-Za-z]{0,4}\d{3,}[A-Za-z0-9]*)", re.IGNORECASE)
-_ALSO = re.compile(rf"\s*(?:,|and|&|or|y|et|und|e|en|plus)\s+{_REF}", re.IGNORECASE)
+_NUMBERED = re.compile(
+    r"\b(?:no|nr|n[°º]|num|number|ref)\s*+[.:#]*+\s*+([A-Za-z]{0,4}\d{3,}[A-Za-z0-9]*)", re.IGNORECASE
+)
+_ALSO = re.compile(rf"\s*+(?:,|and|&|or|y|et|und|e|en|plus)\s++{_REF}", re.IGNORECASE)
 _BARE = re.compile(r"(?<![\w./-])(?:[A-Z]{1,3}\d{5,}|\d{4,15})(?![\w/-]|[.,]\d)")
 _SKU_WORD = re.compile(
-    r"\b(?:sku|item|article|art|product|model|part)\s*(?:no|nr|number|code|id|#)?\s*[.:#]*\s*([A-Za-z0-9]*\d[A-Za-z0-9]*(?:[-/][A-Za-z0-9]+)*)\b",
+    r"\b(?:sku|item|article|art|product|model|part)\s*+(?:no|nr|number|code|id|#)?\s*+[.:#]*+\s*+([A-Za-z0-9]*\d[A-Za-z0-9]*(?:[-/][A-Za-z0-9]+)*)\b",
     re.IGNORECASE,
 )
 _SKU = re.compile(
@@ -59,9 +63,10 @@ _ORDER_CONTEXT = re.compile(
 )
 _OTHER_NUMBER = re.compile(
     r"\b(?:pin\s?code|pincode|pin|zip|post\s?code|postal|phone|mobile|call|whatsapp|contact|card|ending|otp|code"
-    r"|tracking\s+(?:number|no|id)|awb|invoice|iban|year|since|in)\s*(?:is|no|number|code)?\s*[.:#]*\s*$",
+    r"|tracking\s+(?:number|no|id)|awb|invoice|iban|year|since|in)\s*+(?:is|no|number|code)?\s*+[.:#]*+\s*+$",
     re.IGNORECASE,
 )
+_ENDS_WITH_ORDER_WORD = re.compile(rf"\b{_ORDER_WORD}\s*+(?:id|no|nr|number)?\s*+[.:#]*+\s*+$", re.IGNORECASE)
 _YEAR = re.compile(r"(?:19|20)\d\d")
 
 
@@ -95,17 +100,22 @@ def _orders(body: str) -> list[str]:
             end = more.end()
     for pattern in (_HASHED, _NUMBERED):
         for match in pattern.finditer(body):
-            if pattern is _HASHED or not _OTHER_NUMBER.search(body[: match.start()]):
+            if pattern is _HASHED or not _is_introduced(_OTHER_NUMBER, body, match.start()):
                 found.setdefault(match.start(1), match[1])
     if _ORDER_CONTEXT.search(body):
         for match in _BARE.finditer(body):
-            if not _OTHER_NUMBER.search(body[: match.start()]) and not _YEAR.fullmatch(match[0]):
+            if not _is_introduced(_OTHER_NUMBER, body, match.start()) and not _YEAR.fullmatch(match[0]):
                 found.setdefault(match.start(), match[0])
     return [found[start].rstrip(".-/") for start in sorted(found)]
 
 
 def _is_after_order_word(body: str, start: int) -> bool:
-    return re.search(rf"\b{_ORDER_WORD}\s*(?:id|no|nr|number)?\s*[.:#]*\s*$", body[:start], re.IGNORECASE) is not None
+    return _is_introduced(_ENDS_WITH_ORDER_WORD, body, start)
+
+
+def _is_introduced(words: re.Pattern[str], body: str, start: int) -> bool:
+    """Tell whether the words stand right before `start`; looks back a bounded way, so that many numbers stay linear."""
+    return words.search(body, max(0, start - LOOK_BACK_CHARS), start) is not None
 
 
 def _take_skus(body: str) -> tuple[list[str], str]:

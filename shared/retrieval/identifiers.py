@@ -27,7 +27,7 @@ RARE_AT_MOST: Final = 20
 
 # Amounts, sizes, dates and spans: "30-day", "500ml", "24/7", "2024-01-15".
 _QUANTITY = re.compile(r"\d{1,4}(?:[-/]?[a-z]{1,5}|(?:[-/]\d{1,4})*)")
-_MONEY = re.compile(r"[$€£¥₹]\s*\d+|\d+\s*[$€£¥₹]")
+_MONEY = re.compile(r"[$€£¥₹]\s*+\d+|(?<!\d)\d++\s*+[$€£¥₹]")
 
 
 def find_identifiers(query: str, declared: Mapping[str, object], index: KeywordIndex) -> tuple[str, ...]:

@@ -19,7 +19,9 @@ WINDOW_CHARS: Final = 4000
 
 _TAG_LETTERS = {code: chr(code - 0xE0000) for code in range(0xE0020, 0xE007F)}
 _LOOKALIKES = str.maketrans("аеорсухіјѕһԁοαενικτρ", "aeopcyxijshdoaeviktp")
-_MIXED = re.compile(r"\w*[a-z]\w*[Ѐ-ӿͰ-Ͽ]\w*|\w*[Ѐ-ӿͰ-Ͽ]\w*[a-z]\w*", re.IGNORECASE)
+_WORD = re.compile(r"\w+")
+_LATIN = re.compile(r"[a-z]", re.IGNORECASE)
+_LOOKALIKE = re.compile(r"[Ѐ-ӿͰ-Ͽ]")
 _SPACED = re.compile(r"(?<![^\W_])(?:[^\W\d_][ .\-_*]){3,}[^\W\d_](?![^\W_])")
 
 
@@ -65,4 +67,10 @@ def undisguised(text: str) -> tuple[str, ...]:
 
 
 def _latin(text: str) -> str:
-    return _MIXED.sub(lambda match: match[0].translate(_LOOKALIKES), text)
+    """Return the text with words that mix Latin with Cyrillic or Greek letters read as Latin; linear in the text."""
+    return _WORD.sub(lambda match: _unmixed(match[0]), text) if _LOOKALIKE.search(text) else text
+
+
+def _unmixed(word: str) -> str:
+    is_mixed = _LATIN.search(word) is not None and _LOOKALIKE.search(word) is not None
+    return word.translate(_LOOKALIKES) if is_mixed else word
