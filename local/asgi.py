@@ -109,7 +109,7 @@ async def read_request(scope: Scope, receive: Receive, *, max_body: int) -> Requ
         scheme=scope["scheme"],
         headers=headers,
         body=body,
-        peer=f"{client[0]}:{client[1]}" if client else None,
+        peer=_address(client[0], client[1]) if client else None,
     )
 
 
@@ -120,6 +120,11 @@ async def write_response(response: Response, send: Send) -> None:
         headers.append((b"content-length", str(len(response.body)).encode()))
     await send({"type": "http.response.start", "status": response.status, "headers": headers})
     await send({"type": "http.response.body", "body": response.body})
+
+
+def _address(host: str, port: int) -> str:
+    """Return address and port as the platform's front end writes them: IPv6 in brackets, its port to be told apart."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 async def _read_body(receive: Receive, max_body: int) -> bytes:

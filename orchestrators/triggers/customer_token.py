@@ -60,9 +60,15 @@ def _moment(claims: dict[str, object], name: str) -> float | None:
     if name not in claims:
         return None
     value = claims[name]
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float):
         raise _invalid()
-    return float(value)
+    try:
+        moment = float(value)
+    except OverflowError:
+        raise _invalid() from None
+    if not math.isfinite(moment):
+        raise _invalid()
+    return moment
 
 
 def _invalid() -> Problem:

@@ -140,7 +140,10 @@ class _Exchange:
     @property
     def _is_same_origin(self) -> bool:
         """Tell whether the page came from this very host: our own console and widget."""
-        return urlsplit(self._origin).netloc == str(self._request.headers.get("host", ""))
+        try:
+            return urlsplit(self._origin).netloc == str(self._request.headers.get("host", ""))
+        except ValueError:
+            return False
 
     @property
     def _address(self) -> str | None:

@@ -60,6 +60,7 @@ def test_a_listed_origin_is_told_so_and_another_is_refused(api: Api) -> None:
     assert send("https://evil.example") == (403, None)
     assert send("https://store.example.evil.example") == (403, None)
     assert send("null") == (403, None)
+    assert send("http://[store.example") == (403, None)
     assert send("https://evil.example", key="secret") == (200, None)
 
 

@@ -57,6 +57,8 @@ REFUSED = {
     "a customer that is a number": GOOD | {"sub": 5},
     "an expiry that is a word": GOOD | {"exp": "soon"},
     "an expiry that is true": GOOD | {"exp": True},
+    "an expiry beyond every float": GOOD | {"exp": 10**400},
+    "issued beyond every float": GOOD | {"iat": -(10**400)},
 }
 
 
