@@ -108,6 +108,8 @@ class Settling(TicketRows):
                 return Settled.DONE
             if row.status is TurnStatus.DONE and row.result is not None:
                 return settled_as(row.result)
+            if await self._read(scope, conversation, f"handoff:{case}") is not None:
+                return Settled.DONE  # begun before; whoever ended the case meanwhile, the customer is still to be told
             blocked = blocked_by(ticket, row.seq, version, self._clock.now())
             if blocked is not None:
                 return blocked
@@ -148,17 +150,16 @@ class Settling(TicketRows):
         """Tell the customer and acknowledge the handoff row, once the case is in the queue; idempotent."""
         for _ in range(CAS_ATTEMPTS):
             (stored, ticket), (row_stored, row) = await self._both(scope, conversation, message)
-            if row.status is TurnStatus.DONE:
-                return
-            now = self._clock.now()
-            moved = told(ticket, row.seq, now)
-            ended = done(row, result, now, moved.last_seq)
-            operations: list[Operation] = [
-                Replace(to_document(moved), stored.etag),
-                Replace(to_document(ended), row_stored.etag),
-                Create(to_document(to_outbox(row, result, now))),
-            ]
+            operations: list[Operation] = []
             handoff = await self._read(scope, conversation, f"handoff:{result.case_id}")
+            if row.status is not TurnStatus.DONE:
+                now = self._clock.now()
+                moved = told(ticket, row.seq, now)
+                operations.append(Replace(to_document(moved), stored.etag))
+                operations.append(Replace(to_document(done(row, result, now, moved.last_seq)), row_stored.etag))
+                operations.append(Create(to_document(to_outbox(row, result, now))))
+            elif handoff is None or from_stored(HandoffRow, handoff).is_projected:
+                return
             if handoff is not None:
                 projected = from_stored(HandoffRow, handoff).model_copy(update={"is_projected": True})
                 operations.append(Replace(to_document(projected), handoff.etag))
@@ -177,11 +178,21 @@ class Settling(TicketRows):
         else:
             successor = await self._successor(scope, row.conversation_id, row.seq)
             result = TurnResult(outcome=Outcome.SUPERSEDED, superseded_by=successor)
+            if successor is None:  # nothing newer took its place: a person answered it and has gone since
+                result = TurnResult(
+                    outcome=Outcome.HUMAN_OWNED, case_id=await self._last_case(scope, row.conversation_id)
+                )
             if ticket.answered_seq < row.seq:
                 moved = ticket.model_copy(update={"superseded_run": ticket.superseded_run + 1, "updated_at": now})
                 operations.append(Replace(to_document(moved), stored.etag))
         operations.append(Replace(to_document(done(row, result, now, None)), row_stored.etag))
         return operations
+
+    async def _last_case(self, scope: TenantScope, conversation: ConversationId) -> CaseId | None:
+        """Return the case a person had last in this conversation."""
+        where = (Where("kind", "=", "handoff"),)
+        rows = await self._query(scope, conversation, where, limit=1, is_descending=True)
+        return from_stored(HandoffRow, rows[0]).case_id if rows else None
 
     async def _successor(self, scope: TenantScope, conversation: ConversationId, seq: int) -> MessageId | None:
         rows = await self._query(scope, conversation, (Where("kind", "=", "turn"), Where("seq", ">", seq)), limit=1)

@@ -61,7 +61,8 @@ def is_held(ticket: Ticket, now: datetime) -> bool:
     """Tell whether an earlier turn has committed and may still be delivering."""
     if ticket.committed_seq <= ticket.answered_seq or ticket.committed_at is None:
         return False
-    return (now - ticket.committed_at).total_seconds() < COMMIT_HOLD_S
+    # A clock that was set back must not hold the conversation for as long.
+    return 0 <= (now - ticket.committed_at).total_seconds() < COMMIT_HOLD_S
 
 
 def settled_as(result: TurnResult) -> Settled:
@@ -91,12 +92,12 @@ def to_outbox(row: TurnRow, result: TurnResult, now: datetime) -> OutboxRow:
 
 def told(ticket: Ticket, seq: int, now: datetime) -> Ticket:
     """Return the ticket after the customer has been told something in answer to `seq`."""
-    is_all = ticket.last_customer_seq <= seq
+    is_all = ticket.last_customer_seq <= max(ticket.answered_seq, seq)
     return ticket.model_copy(
         update={
             "last_seq": ticket.last_seq + 1,
-            "committed_seq": seq,
-            "answered_seq": seq,
+            "committed_seq": max(ticket.committed_seq, seq),
+            "answered_seq": max(ticket.answered_seq, seq),
             "superseded_run": 0,
             "first_unanswered_at": None if is_all else now,
             "has_greeted": True,

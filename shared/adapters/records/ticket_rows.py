@@ -30,6 +30,8 @@ from shared.ports.documents import (
 
 CAS_ATTEMPTS: Final = 12
 """Times a conditional write is tried against fresh state before it is reported as a conflict. Value ours."""
+ACCEPT_ATTEMPTS: Final = 64
+"""The same for accepting a message: of messages that arrive at once, one gets in a round, and all must. Value ours."""
 THREAD_PAGE: Final = 200
 """Most rows of one thread page. Value ours."""
 
@@ -77,6 +79,13 @@ class TicketRows:
         where = (Where("kind", "=", "turn"), Where("seq", ">", ticket.answered_seq), Where("seq", "<=", up_to_seq))
         page = await self._query(scope, ticket.conversation_id, where, limit=50)
         return tuple(from_stored(TurnRow, item) for item in page)
+
+    async def settled_seq(self, scope: TenantScope, ticket: Ticket) -> int:
+        """Return the customer sequence behind which no turn has ended: what comes after it is nobody's yet."""
+        where = (Where("kind", "=", "turn"), Where("status", "=", TurnStatus.DONE.value))
+        page = await self._query(scope, ticket.conversation_id, where, limit=1, is_descending=True)
+        ended = from_stored(TurnRow, page[0]).seq if page else 0
+        return max(ended, ticket.answered_seq, ticket.committed_seq)
 
     async def of_customer(
         self, scope: TenantScope, customer: CustomerId, *, since: datetime, limit: int

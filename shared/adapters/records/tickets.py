@@ -11,7 +11,7 @@ from datetime import datetime
 from shared.adapters.records.codec import from_stored, to_document
 from shared.adapters.records.settling import Settling
 from shared.adapters.records.ticket_changes import Settled
-from shared.adapters.records.ticket_rows import CAS_ATTEMPTS, turn_id
+from shared.adapters.records.ticket_rows import ACCEPT_ATTEMPTS, CAS_ATTEMPTS, turn_id
 from shared.domain.errors import AlreadyExists, NotFound, SchemaError, StalenessError, VersionConflict
 from shared.domain.ids import ConversationId, CustomerId, InstanceId, MessageId
 from shared.domain.text import MaskedText
@@ -60,10 +60,10 @@ class TicketRecords(Settling):
         """Write the turn row and move the ticket's sequence in one batch; the same message id gives the same turn.
 
         Raises: MessageIdReused for the same id with another body; NotFound when somebody else opened the conversation
-        while this message was on its way; VersionConflict after CAS_ATTEMPTS lost races.
+        while this message was on its way; VersionConflict after ACCEPT_ATTEMPTS lost races.
         """
         partition = conversation_partition(scope, arrival.conversation_id)
-        for _ in range(CAS_ATTEMPTS):
+        for _ in range(ACCEPT_ATTEMPTS):
             stored, known = await asyncio.gather(
                 self._read(scope, arrival.conversation_id, "ticket"),
                 self._read(scope, arrival.conversation_id, turn_id(arrival.message_id)),
@@ -196,7 +196,14 @@ class TicketRecords(Settling):
             if op in (TicketOp.RESOLVE, TicketOp.CLOSE):
                 update |= {"closed_at": now, "contacts_on_issue": 0, "has_clarified": False}
             if op in (TicketOp.RELEASE, TicketOp.RESOLVE):
-                update |= {"case_id": None, "answered_seq": ticket.last_customer_seq, "first_unanswered_at": None}
+                # A message whose turn has not ended is nobody's yet: the bot has the conversation, the bot answers it.
+                settled = await self.settled_seq(scope, ticket)
+                update |= {
+                    "case_id": None,
+                    "answered_seq": settled,
+                    "first_unanswered_at": now if settled < ticket.last_customer_seq else None,
+                    "superseded_run": 0,
+                }
             moved = ticket.model_copy(update=update)
             try:
                 await self._replace(scope, conversation, to_document(moved), stored.etag)
