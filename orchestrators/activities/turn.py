@@ -132,7 +132,9 @@ async def hand_over(request: HandOverInput, services: Services) -> Settlement:
     if settled is Settled.STALE or settled is Settled.BUSY:
         return Settlement(settled=settled.value)
     if settled is not Settled.DONE:
-        await services.tickets.open(scope, turn.conversation_id, turn.message_id)
+        if await services.tickets.open(scope, turn.conversation_id, turn.message_id) is not None:
+            # What stood in the way is gone again (a release, a run of supersessions): the turn has still to end.
+            return Settlement(settled=Settled.STALE.value)
         announce(turn, services)
         if settled is Settled.PERSON_OWNS and draft is not None:
             await _attach_draft(turn, draft, services)

@@ -49,6 +49,11 @@ BUSY_WAIT: Final = timedelta(milliseconds=300)
 MAX_BUSY_WAITS: Final = 100
 """Pauses before the earlier turn is taken for dead and a person is asked (30 s). Value ours."""
 
+RECORD_WAIT: Final = timedelta(seconds=30)
+"""Pause before a turn that could not be recorded is recorded again. Value ours."""
+MAX_RECORD_WAITS: Final = 20
+"""Pauses after which the store is taken for gone (10 min). Value ours."""
+
 Step = tuple[ActivityName, type[AnyDelta]]
 """An agent's activity and the delta it returns."""
 
@@ -84,8 +89,17 @@ def answer_message_flow(context: FlowContext) -> Flow:
     else:
         keeps_changing = _failed(HumanTrigger.LOOP, "the ticket keeps changing")
         settlement = yield from _to_person(context, turn, state, keeps_changing, is_last=True)
-    yield context.call(ActivityName.RECORD, {"turn": encode(turn), "times": encode(times)})
+    yield from _record(context, {"turn": encode(turn), "times": encode(times)})
     return {"settled": settlement.settled}
+
+
+def _record(context: FlowContext, payload: Json) -> Flow:
+    """Record the turn; nothing comes after it and nobody else would, so it is asked for until the store is back."""
+    for pauses_left in reversed(range(MAX_RECORD_WAITS + 1)):
+        recorded = decode(Outcome, (yield context.call(ActivityName.RECORD, payload)))
+        if recorded.ok or not pauses_left:
+            return
+        yield context.timer(RECORD_WAIT)
 
 
 def _attempt(context: FlowContext, turn: TurnInput, state: TurnState, times: StepTimes) -> Flow:

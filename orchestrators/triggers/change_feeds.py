@@ -22,12 +22,14 @@ blueprint = df.Blueprint()
     max_items_per_invocation=50,
 )
 @blueprint.retry(strategy="fixed_delay", max_retry_count="3", delay_interval="00:00:05")
-async def embed_articles(documents: func.DocumentList) -> None:
+async def embed_articles(documents: func.DocumentList, context: func.Context) -> None:
     """Embed articles that were published or changed."""
     from orchestrators.triggers import feeding
     from shared.container import services
 
-    await feeding.embed_articles(documents, services())
+    tried = context.retry_context
+    is_last_try = tried is None or tried.retry_count >= tried.max_retry_count
+    await feeding.embed_articles(documents, services(), is_last_try=is_last_try)
 
 
 @blueprint.cosmos_db_trigger(

@@ -18,11 +18,13 @@ from shared.ports.documents import TenantScope
 _log = logging.getLogger(__name__)
 
 
-async def embed_articles(documents: func.DocumentList, parts: Services) -> None:
+async def embed_articles(documents: func.DocumentList, parts: Services, *, is_last_try: bool) -> None:
     """Embed articles whose text has no vector of its present form; unchanged ones cost nothing.
 
-    Raises: a transient error, so that the trigger's retry policy repeats the batch; others leave a dead letter.
+    Raises: a transient error, once every other item is done, so that the trigger's retry policy repeats the batch.
+    Others, and after the last try these too, leave a dead letter: the feed goes on without them.
     """
+    lost: VouchError | None = None
     for document in documents:
         if document.get("kind") != "article":
             continue
@@ -30,10 +32,13 @@ async def embed_articles(documents: func.DocumentList, parts: Services) -> None:
         try:
             await parts.articles.reembed(TenantScope(tenant), article, parts.embedder)
         except VouchError as error:
-            if error.is_transient:
-                raise
+            if error.is_transient and not is_last_try:
+                lost = error
+                continue
             await parts.dead_letters.put(TenantScope(tenant), "embed_articles", article, type(error).__name__)
             _log.error("article %s of tenant %s could not be embedded: %s", article, tenant, type(error).__name__)
+    if lost is not None:
+        raise lost
 
 
 async def await_cases(documents: func.DocumentList, client: df.DurableOrchestrationClient) -> None:

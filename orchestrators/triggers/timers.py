@@ -17,9 +17,11 @@ async def sweep(timer: func.TimerRequest, client: df.DurableOrchestrationClient)
 
 
 @blueprint.timer_trigger(arg_name="timer", schedule="0 */10 * * * *", use_monitor=False)
-async def purge_expired(timer: func.TimerRequest) -> None:
-    """Remove expired rows."""
+@blueprint.durable_client_input(client_name="client")
+async def purge_expired(timer: func.TimerRequest, client: df.DurableOrchestrationClient) -> None:
+    """Remove expired rows and old histories."""
     from orchestrators.triggers import sweeping
     from shared.container import services
 
     await sweeping.purge_expired(services())
+    await sweeping.purge_histories(client, services())

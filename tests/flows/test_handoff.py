@@ -11,15 +11,17 @@ import pytest
 from orchestrators.names import ActivityName
 from orchestrators.triggers.starting import case_instance_id
 from orchestrators.triggers.sweeping import MAX_STARTS
+from shared.adapters.records.cases import CaseRecords
 from shared.adapters.records.tickets import Arrival, TicketRecords
 from shared.domain.case import Case, CaseStatus
-from shared.domain.errors import Unavailable
+from shared.domain.errors import SchemaError, Unavailable
 from shared.domain.human_triggers import HumanTrigger, Severity
 from shared.domain.ids import CaseId, ConversationId, MessageId, TenantId, case_id, turn_instance_id
 from shared.domain.intents import CustomerIntent
 from shared.domain.text import MaskedText
 from shared.domain.ticket import Outcome, TurnRow
 from shared.ports.clock import Clock
+from shared.ports.documents import TenantScope
 from tests.flows.running import SCOPE, Flows, Sent
 from tests.flows.shop import ANA, GROUNDED, QUESTION, TENANT, TRUE_DRAFT, understood
 from tests.flows.waiting import until
@@ -315,4 +317,71 @@ async def test_a_turn_that_keeps_dying_is_given_to_a_person(flows: Flows) -> Non
     assert result.outcome is Outcome.ESCALATED
     assert (await flows.case(result.case_id)).message_id == row.message_id
     assert len(await flows.outbox(row.conversation_id)) == 1
+    assert [entry.message_id for entry in await flows.chain(row.conversation_id)] == [row.message_id]
     assert flows.host.operations.find(row.instance_id) is None
+
+
+@dataclass(frozen=True, slots=True)
+class LaterClock:
+    """A clock that is ahead by some days."""
+
+    inner: Clock
+    days: float
+
+    def now(self) -> datetime:
+        """Return the moment as it will be."""
+        return self.inner.now() + timedelta(days=self.days)
+
+
+class OneBadCase(CaseRecords):
+    """Case records that cannot open the case of one message."""
+
+    bad: MessageId
+
+    async def open(self, scope: TenantScope, case: Case) -> Case:
+        """Fail for the one."""
+        if case.message_id == self.bad:
+            raise SchemaError("this case cannot be written")
+        return await super().open(scope, case)
+
+
+@pytest.mark.req("RK-03", "DC-03")
+async def test_one_turn_that_cannot_be_helped_does_not_keep_the_sweeper_from_the_others(flows: Flows) -> None:
+    """A sweep serves every tenant: what fails stays for the next one, what comes after it is done now."""
+    turns = [await accepted_earlier(flows, QUESTION, minutes=5) for _ in range(2)]
+    for row in turns:
+        for _ in range(MAX_STARTS):
+            await earlier_tickets(flows, 5).mark_started(SCOPE, row)
+    bad, good = sorted(turns, key=lambda row: row.conversation_id)
+    cases = OneBadCase(flows.base.documents, flows.base.clock)
+    cases.bad = bad.message_id
+    flows.play_with(cases=cases)
+
+    await flows.sweep()
+    while_bad = (await flows.turn(sent(bad))).result
+    flows.play_with()
+    await flows.sweep()
+
+    assert while_bad is None
+    assert [len(await flows.outbox(row.conversation_id)) for row in (bad, good)] == [1, 1]
+
+
+@pytest.mark.req("PV-05")
+async def test_fault_045_histories_of_ended_flows_are_purged_after_a_week(flows: Flows) -> None:
+    """Nothing else removes them, and they hold what the customer wrote; what still runs is left alone."""
+    flows.cast.classifier.then(understood(CustomerIntent.HUMAN_AGENT))
+    turn = await flows.post(WISH)
+    case = CaseId(str((await flows.result(turn)).case_id))
+    flows.host.poke("cases")
+    await until(lambda: is_waiting(flows, case), "the flow waits for the case")
+    purge = flows.worker.fns["purge_expired"]
+
+    await flows.host.run_once(purge)
+    is_kept = flows.host.operations.find(turn.instance) is not None
+    flows.play_with(clock=LaterClock(flows.base.clock, 8))
+    await flows.host.run_once(purge)
+
+    assert is_kept
+    assert flows.host.operations.find(turn.instance) is None
+    assert flows.host.store.episodes(turn.instance) == []
+    assert is_waiting(flows, case)
