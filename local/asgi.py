@@ -5,12 +5,15 @@ Source: functions.md §6.4 (bodies up to 100 MB, joined repeats, no empty values
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 from urllib.parse import parse_qsl, unquote
+
+from local.limits import BODY_LIMIT_S
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -22,6 +25,32 @@ JSON: Final = "application/json; charset=utf-8"
 
 class BodyTooLarge(ValueError):
     """A request's body is over the limit."""
+
+
+class BodyTooSlow(TimeoutError):
+    """A request's body did not arrive in time."""
+
+
+class HeldTooMuch(ConnectionError):
+    """The bodies of all requests together are over the limit: this one may come again."""
+
+
+class HeldBytes:
+    """How many bytes of bodies are held at once, over all requests of a listener."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._held = 0
+
+    def take(self, size: int) -> None:
+        """Hold further bytes. Raises: HeldTooMuch, holding none of them."""
+        if self._held + size > self._most:
+            raise HeldTooMuch
+        self._held += size
+
+    def give_back(self, size: int) -> None:
+        """Hold the bytes no longer."""
+        self._held -= size
 
 
 class Disconnected(ConnectionError):
@@ -88,8 +117,18 @@ def json_response(value: object, status: int = 200, headers: Mapping[str, str] |
     return Response(status, json.dumps(value).encode(), (("content-type", JSON), *extra))
 
 
-async def read_request(scope: Scope, receive: Receive, *, max_body: int) -> Request:
-    """Read a whole request. Raises: BodyTooLarge, Disconnected."""
+async def read_request(
+    scope: Scope,
+    receive: Receive,
+    *,
+    max_body: int,
+    limit_s: float = BODY_LIMIT_S,
+    held: HeldBytes | None = None,
+) -> Request:
+    """Read a whole request; its body stays counted in `held` until the caller gives it back.
+
+    Raises: BodyTooLarge, BodyTooSlow, HeldTooMuch, Disconnected; then nothing stays counted.
+    """
     headers: dict[str, str] = {}
     for raw_name, raw_value in scope["headers"]:
         name, value = raw_name.decode("latin-1"), raw_value.decode("latin-1")
@@ -100,7 +139,7 @@ async def read_request(scope: Scope, receive: Receive, *, max_body: int) -> Requ
         raise BodyTooLarge
     body = b""
     if scope["method"] not in {"GET", "HEAD"} or "content-length" in headers or "transfer-encoding" in headers:
-        body = await _read_body(receive, max_body)
+        body = await _read_body(receive, max_body, limit_s, held or HeldBytes(max_body))
     client = scope.get("client")
     return Request(
         method=scope["method"],
@@ -127,17 +166,25 @@ def _address(host: str, port: int) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
-async def _read_body(receive: Receive, max_body: int) -> bytes:
+async def _read_body(receive: Receive, max_body: int, limit_s: float, held: HeldBytes) -> bytes:
     parts: list[bytes] = []
     size = 0
-    while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise Disconnected
-        part = message.get("body", b"")
-        size += len(part)
-        if size > max_body:
-            raise BodyTooLarge
-        parts.append(part)
-        if not message.get("more_body"):
-            return parts[0] if len(parts) == 1 else b"".join(parts)
+    try:
+        async with asyncio.timeout(limit_s):
+            while True:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    raise Disconnected
+                part = message.get("body", b"")
+                if size + len(part) > max_body:
+                    raise BodyTooLarge
+                held.take(len(part))
+                size += len(part)
+                parts.append(part)
+                if not message.get("more_body"):
+                    return parts[0] if len(parts) == 1 else b"".join(parts)
+    except BaseException as error:
+        held.give_back(size)
+        if isinstance(error, TimeoutError):
+            raise BodyTooSlow from None
+        raise

@@ -17,7 +17,10 @@ from azure.functions.meta import Datum
 
 from local.asgi import (
     BodyTooLarge,
+    BodyTooSlow,
     Disconnected,
+    HeldBytes,
+    HeldTooMuch,
     Receive,
     Request,
     Response,
@@ -30,7 +33,7 @@ from local.asgi import (
 from local.host_json import HostJson
 from local.indexing import Fn
 from local.keys import Keys
-from local.limits import MAX_BODY_BYTES, RESPONSE_LIMIT_S
+from local.limits import BODY_LIMIT_S, MAX_BODY_BYTES, MAX_HELD_BYTES, RESPONSE_LIMIT_S
 from local.management import Management
 from local.routes import Template, parse_template
 from local.worker import Call, FunctionWorker, InvokeError, datum
@@ -39,6 +42,8 @@ log = logging.getLogger(__name__)
 
 _WEBHOOK: Final = ["runtime", "webhooks", "durabletask"]
 _TEXT: Final = "text/plain; charset=utf-8"
+_UNREAD: Final[Mapping[type[Exception], int]] = {BodyTooLarge: 413, BodyTooSlow: 408, HeldTooMuch: 503}
+"""What a request answers whose body was not read to its end; its connection is then closed."""
 
 RunOnce = Callable[[Fn], Awaitable[None]]
 """Runs a non-HTTP function now, for `POST /admin/functions/<name>`."""
@@ -50,6 +55,8 @@ class FrontLimits:
 
     max_body_bytes: int = MAX_BODY_BYTES
     response_limit_s: float = RESPONSE_LIMIT_S
+    body_limit_s: float = BODY_LIMIT_S
+    max_held_bytes: int = MAX_HELD_BYTES
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,25 +89,39 @@ class HttpFront:
         self._limits = limits
         self._routes = _routes(worker, settings.route_prefix)
         self._outstanding = 0
+        self._held = HeldBytes(limits.max_held_bytes)
         self._slots = asyncio.Semaphore(settings.max_requests) if settings.max_requests else None
         self._late: set[asyncio.Task[Response]] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request."""
+        """Serve one request; it is outstanding once it is whole, so that slow senders keep nobody else out."""
         if scope["type"] != "http":
             return
+        try:
+            request = await read_request(
+                scope,
+                receive,
+                max_body=self._limits.max_body_bytes,
+                limit_s=self._limits.body_limit_s,
+                held=self._held,
+            )
+        except Disconnected:
+            return
+        except (BodyTooLarge, BodyTooSlow, HeldTooMuch) as error:
+            await write_response(Response(_UNREAD[type(error)], headers=(("connection", "close"),)), send)
+            return
+        try:
+            await write_response(await self._admitted(request), send)
+        finally:
+            self._held.give_back(len(request.body))
+
+    async def _admitted(self, request: Request) -> Response:
         most = self._settings.max_outstanding_requests
         if most and self._outstanding >= most:
-            await write_response(Response(429), send)
-            return
+            return Response(429)
         self._outstanding += 1
         try:
-            request = await read_request(scope, receive, max_body=self._limits.max_body_bytes)
-            await write_response(await self._answer(request), send)
-        except BodyTooLarge:
-            await write_response(Response(413, headers=(("connection", "close"),)), send)
-        except Disconnected:
-            pass
+            return await self._answer(request)
         finally:
             self._outstanding -= 1
 
@@ -226,10 +247,10 @@ class RpcFront:
             return
         try:
             request = await read_request(scope, receive, max_body=MAX_BODY_BYTES)
-        except BodyTooLarge:
-            await write_response(Response(413, headers=(("connection", "close"),)), send)
-            return
         except Disconnected:
+            return
+        except (BodyTooLarge, BodyTooSlow, HeldTooMuch) as error:
+            await write_response(Response(_UNREAD[type(error)], headers=(("connection", "close"),)), send)
             return
         if request.headers.get("host") not in self._hosts or "origin" in request.headers:
             await write_response(_forbidden(), send)

@@ -21,6 +21,11 @@ MAX_INSTANCE_ID_CHARS: Final = 100
 MAX_BODY_BYTES: Final = 100 * 1024 * 1024
 """Largest HTTP request body. Source: Functions host."""
 
+BODY_LIMIT_S: Final = 30.0
+"""Longest a caller may take to send a body: 64 KiB at 18 kbit/s. Unit: seconds. Value ours."""
+MAX_HELD_BYTES: Final = 256 * 1024 * 1024
+"""Most bytes of bodies held at once, over all requests: nobody has shown a key yet. Value ours."""
+
 RESPONSE_LIMIT_S: Final = 230.0
 """The platform's load balancer answers for a function that takes longer; the function runs on."""
 

@@ -171,6 +171,39 @@ async def test_body_over_the_limit_is_413(tmp_path):
         assert (await caller.call("POST", "/api/echo", data=unannounced()))[0] == 413
 
 
+async def test_slow_senders_keep_nobody_else_out_and_are_cut_off(tmp_path):
+    """Rule: a request is outstanding once it is whole; who never ends a body holds a socket for a while, no more."""
+    settings, limits = HostJson(max_outstanding_requests=2), FrontLimits(body_limit_s=0.2)
+    async with (
+        running_host(APP, tmp_path, settings=settings, limits=limits) as host,
+        aiohttp.ClientSession() as session,
+    ):
+        caller = Caller(host, session)
+        address = host.url.removeprefix("http://").split(":")
+        slow = [await asyncio.open_connection(*address) for _ in range(3)]
+        for _, writer in slow:
+            writer.write(b"POST /api/echo HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n1")
+            await writer.drain()
+
+        meanwhile = (await caller.call("GET", "/api/hello/Ana"))[0]
+        ends = [await reader.read() for reader, _ in slow]
+        for _, writer in slow:
+            writer.close()
+
+    assert (meanwhile, {end.split(b"\r\n")[0] for end in ends}) == (200, {b"HTTP/1.1 408 Request Timeout"})
+
+
+async def test_bodies_held_at_once_are_bounded_and_given_back(tmp_path):
+    """Rule: bodies are held before anybody has shown a key, so all of them together have a limit."""
+    limits = FrontLimits(max_held_bytes=1_000)
+    async with running_host(APP, tmp_path, limits=limits) as host, aiohttp.ClientSession() as session:
+        caller = Caller(host, session)
+
+        statuses = [(await caller.call("POST", "/api/echo", data=b"x" * size))[0] for size in (900, 1_001, 900)]
+
+    assert statuses == [200, 503, 200]
+
+
 async def test_fault_106_answer_past_the_limit_is_502_and_the_function_runs_on(tmp_path):
     """Rule: the platform cuts at 230 s while the function goes on (fault 106); the limit is shortened here."""
     limits = FrontLimits(response_limit_s=0.05)
