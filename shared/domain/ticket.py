@@ -65,7 +65,7 @@ class Ticket(Wire):
     """Customer sequence a turn has committed to answer; set before any effect."""
     committed_at: datetime | None = None
     answered_seq: int = 0
-    """Customer sequence up to which everything has been answered."""
+    """Customer sequence up to which everything has been answered, or is a person's to answer."""
     superseded_run: int = 0
     """Turns superseded since the last answer."""
     first_unanswered_at: datetime | None = None

@@ -175,6 +175,9 @@ class Settling(TicketRows):
         operations: list[Operation] = []
         if blocked is Settled.PERSON_OWNS:
             result = TurnResult(outcome=Outcome.HUMAN_OWNED, case_id=ticket.case_id)
+            if ticket.answered_seq < row.seq:  # the ticket moves too: a release must see whose this message was
+                seen = ticket.model_copy(update={"answered_seq": row.seq, "updated_at": now})
+                operations.append(Replace(to_document(seen), stored.etag))
         else:
             successor = await self._successor(scope, row.conversation_id, row.seq)
             result = TurnResult(outcome=Outcome.SUPERSEDED, superseded_by=successor)

@@ -80,13 +80,6 @@ class TicketRows:
         page = await self._query(scope, ticket.conversation_id, where, limit=50)
         return tuple(from_stored(TurnRow, item) for item in page)
 
-    async def settled_seq(self, scope: TenantScope, ticket: Ticket) -> int:
-        """Return the customer sequence behind which no turn has ended: what comes after it is nobody's yet."""
-        where = (Where("kind", "=", "turn"), Where("status", "=", TurnStatus.DONE.value))
-        page = await self._query(scope, ticket.conversation_id, where, limit=1, is_descending=True)
-        ended = from_stored(TurnRow, page[0]).seq if page else 0
-        return max(ended, ticket.answered_seq, ticket.committed_seq)
-
     async def of_customer(
         self, scope: TenantScope, customer: CustomerId, *, since: datetime, limit: int
     ) -> tuple[Ticket, ...]:

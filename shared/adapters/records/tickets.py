@@ -197,7 +197,7 @@ class TicketRecords(Settling):
                 update |= {"closed_at": now, "contacts_on_issue": 0, "has_clarified": False}
             if op in (TicketOp.RELEASE, TicketOp.RESOLVE):
                 # A message whose turn has not ended is nobody's yet: the bot has the conversation, the bot answers it.
-                settled = await self.settled_seq(scope, ticket)
+                settled = max(ticket.answered_seq, ticket.committed_seq)
                 update |= {
                     "case_id": None,
                     "answered_seq": settled,

@@ -413,3 +413,26 @@ async def test_two_strangers_opening_one_id_at_once_do_not_share_a_conversation(
     await tickets.accept(tenant, replace(arrival("m3"), is_opening=True))
 
     assert [r.id for r in await tickets.thread(tenant, C1)] == ["turn:m1", "turn:m3"]
+
+
+@pytest.mark.req("PR-03", "ES-02")
+async def test_a_person_who_leaves_while_turns_end_as_theirs_loses_none_to_a_race(
+    tickets: TicketRecords, tenant: TenantScope
+) -> None:
+    """Whatever order they interleave in: a turn that ended as the person's is behind the mark."""
+    await handed_over(tickets, tenant)
+    messages = [MessageId(f"m{n}") for n in range(2, 8)]
+    for message in messages:
+        await send(tickets, tenant, message)
+
+    await asyncio.gather(
+        *(tickets.open(tenant, C1, m) for m in messages[:3]),
+        tickets.move(tenant, C1, TicketOp.RELEASE),
+        *(tickets.open(tenant, C1, m) for m in messages[3:]),
+    )
+
+    ticket = await tickets.ticket(tenant, C1)
+    turns = [await tickets.turn(tenant, C1, m) for m in messages]
+    assert ticket is not None
+    theirs = [t.seq for t in turns if t and t.result and t.result.outcome is Outcome.HUMAN_OWNED]
+    assert max(theirs, default=0) <= ticket.answered_seq
