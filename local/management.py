@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import quote
@@ -252,9 +253,12 @@ def _moment(request: Request, name: str) -> str | None:
 
 def _seconds(request: Request, name: str, default: float) -> float:
     try:
-        return float(request.query.get(name, default))
+        value = float(request.query.get(name, default))
     except ValueError as error:
         raise BadRequest(f"{name} is not a number") from error
+    if not math.isfinite(value):
+        raise BadRequest(f"{name} is not a number")
+    return value
 
 
 def _after(token: str | None) -> tuple[str, str] | None:

@@ -36,6 +36,8 @@ from local.worker import FunctionWorker, Worker, datum
 
 log = logging.getLogger(__name__)
 
+OWNER_ONLY: Final = 0o700
+"""Mode of a new data directory: its databases hold what customers wrote."""
 SWITCH_INTERVAL_S: Final = 0.0005
 """How long one thread may hold the interpreter while another waits: the engine and user code alternate quickly."""
 
@@ -122,7 +124,7 @@ class Host:
 
     async def _come_up(self) -> None:
         options, ends = self.options, self._ends
-        options.data_dir.mkdir(parents=True, exist_ok=True)
+        options.data_dir.mkdir(mode=OWNER_ONLY, parents=True, exist_ok=True)
         ends.enter_context(DirectoryLock(options.data_dir))
         sys.setswitchinterval(SWITCH_INTERVAL_S)
         load_local_settings(options.app_dir)

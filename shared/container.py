@@ -105,7 +105,7 @@ class Services:
 def build(settings: Settings) -> Services:
     """Return the embedded services: one SQLite file, offline models, a key file; nothing touches the network."""
     clock, ids = SystemClock(), RandomIds()
-    settings.data_dir.mkdir(parents=True, exist_ok=True)
+    settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     documents = SqliteDocuments(settings.data_dir / "vouch.db", clock=clock)
     key_file = KeyFile(settings.data_dir / "master.key")
     data_keys = DataKeys(rows=DataKeyRecords(documents), wrapper=key_file, clock=clock, ids=ids)

@@ -68,7 +68,7 @@ class KeyFile:
 
 def _make(path: Path) -> bytes:
     """Write a fresh key whole or not at all; when another process was first, read theirs."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FILE_MODE)
     try:

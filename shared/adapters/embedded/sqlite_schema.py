@@ -57,7 +57,7 @@ commit;
 
 def open_database(path: Path, *, busy_timeout_s: float = BUSY_TIMEOUT_S) -> sqlite3.Connection:
     """Return a connection to the file, created with its schema when absent; a crash left in it is rolled back."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     db = sqlite3.connect(
         path, timeout=busy_timeout_s, isolation_level=None, check_same_thread=False, cached_statements=CACHED_STATEMENTS
     )

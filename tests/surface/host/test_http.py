@@ -193,6 +193,12 @@ async def test_slow_senders_keep_nobody_else_out_and_are_cut_off(tmp_path):
     assert (meanwhile, {end.split(b"\r\n")[0] for end in ends}) == (200, {b"HTTP/1.1 408 Request Timeout"})
 
 
+async def test_a_new_data_directory_is_its_owners_alone(tmp_path):
+    """Rule: the databases hold what customers wrote; other users of the machine do not read along."""
+    async with running_host(APP, tmp_path / "data"):
+        assert (tmp_path / "data").stat().st_mode & 0o077 == 0
+
+
 async def test_bodies_held_at_once_are_bounded_and_given_back(tmp_path):
     """Rule: bodies are held before anybody has shown a key, so all of them together have a limit."""
     limits = FrontLimits(max_held_bytes=1_000)

@@ -262,6 +262,8 @@ async def test_list_filters_by_status_and_creation(caller):
     assert await ids("createdTimeFrom=2100-01-01T00:00:00Z") == []
     assert sorted(await ids("createdTimeTo=2100-01-01T00:00:00Z")) == ["done", "open"]
     assert (await caller.manage("GET", "instances/?createdTimeFrom=soon"))[0] == 400
+    for top in ("many", "nan", "inf"):
+        assert (await caller.manage("GET", f"instances/?top={top}"))[0] == 400
 
 
 async def test_purging_many_needs_a_beginning_and_spares_the_running(caller):
