@@ -10,7 +10,7 @@ from typing import Final
 
 from agents.supervisor.evidence import Evidence, EvidenceKind, collect_evidence
 from agents.supervisor.lexical import is_beside, is_polarity_kept, is_reach_kept, measure, support
-from agents.supervisor.promises import find_promises, is_deed
+from agents.supervisor.promises import find_promises, is_deed, is_told_as_done
 from shared.domain.deltas import TurnState
 from shared.domain.drafts import Check, CheckVerdict, Draft, Sentence, SentenceKind
 from shared.domain.ids import SourceRef
@@ -202,12 +202,11 @@ def _unkept(text: str, sentence: Sentence, case: _Case, *, is_canned_handoff: bo
     if not open_promises:
         return None
     if sentence.kind is SentenceKind.CLAIM and not is_deed(text) and "handoff" not in open_promises:
-        articles = [
-            case.evidence[r]
-            for r in sentence.refs
-            if r in case.evidence and case.evidence[r].kind is not EvidenceKind.PROFILE
+        silent = {EvidenceKind.PROFILE} | ({EvidenceKind.ARTICLE} if is_told_as_done(text) else set())
+        sources = [
+            case.evidence[r] for r in sentence.refs if r in case.evidence and case.evidence[r].kind not in silent
         ]
-        if any(measure(text, e.sentences, case.language).words >= POLICY_WORDS_FLOOR for e in articles):
+        if any(measure(text, e.sentences, case.language).words >= POLICY_WORDS_FLOOR for e in sources):
             return None
     return _Fault("a promise matches no action of this turn", tuple(sorted(open_promises)))
 

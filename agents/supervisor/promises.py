@@ -65,6 +65,26 @@ _IT_WAS_DONE: Final = _any(
     r"\b(?:is|was) (?:now |just )?(?:refunded|cancelled|canceled|credited|approved)\b",
 )
 """Passive, done."""
+_NOW: Final = r"(?:(?:now|just|already|bien|deja|al|reeds) )?"
+_YOURS_WAS_DONE: Final = _any(
+    rf"\byour (?:\S+ ){{1,6}}?(?:has|have) {_NOW}been {_PARTICIPLE}|\byour (?:\S+ ){{1,6}}?(?:is|was|were) {_NOW}"
+    r"(?:refunded|reimbursed|cancelled|canceled|credited|approved|sent|issued|waived|replaced)\b",
+    rf"\byou(?:'ve| have) {_NOW}been (?:refunded|reimbursed|credited|compensated|upgraded)\b",
+    r"\b(?:su|sus|tu|tus) (?:\S+ ){1,6}?(?:ha|han) sido \w+",
+    rf"\b(?:votre|vos) (?:\S+ ){{1,6}}?(?:a|ont) {_NOW}ete \w+",
+    r"\b(?:ihre?|deine?)[mnrs]? (?:\S+ ){1,8}?(?:wurden?|worden)\b",
+    r"\b(?:suo|sua|suoi|sue|tuo|tua) (?:\S+ ){1,6}?(?:e|sono) stat[oaie] \w+",
+    r"\b(?:seu|sua|seus|suas) (?:\S+ ){1,6}?(?:foi|foram) \w+",
+    rf"\b(?:uw|je|jouw) (?:\S+ ){{1,6}}?(?:is|zijn|werd) {_NOW}"
+    r"(?:terugbetaald|geannuleerd|gecrediteerd|verzonden|goedgekeurd|vervangen)\b",
+)
+"""Passive, done to what is the customer's."""
+_ONLY_IF: Final = re.compile(
+    r"\b(?:if|once|when|whenever|after|before|until|unless|whether|as soon as|e-?mails?|notif\w+|confirm\w+"
+    r"|si|cuando|una vez|despues|hasta|quand|lorsque|une fois|apres|des que|wenn|falls|sobald|nachdem|bis|ob"
+    r"|se|quando|dopo|una volta|apos|depois|assim que|als|zodra|wanneer|nadat)\b"
+)
+"""Words that make a rule of what follows: "once your refund has been issued" tells nobody that it was."""
 _SOMEBODY: Final = (
     r"(?:colleague|agent|human|person|someone|somebody|representative|specialist|team|staff|manager|supervisor)"
 )
@@ -90,7 +110,7 @@ def find_promises(text: str) -> frozenset[str]:
     promises: set[str] = set()
     if _PERSON_WILL.search(folded):
         promises.add(HANDOFF_PROMISE)
-    if _WE_DID.search(folded) or _WE_WILL.search(folded) or _IT_WAS_DONE.search(folded):
+    if _WE_DID.search(folded) or _WE_WILL.search(folded) or _IT_WAS_DONE.search(folded) or _is_told(folded):
         actions = {action.value for action, stems in _ACTIONS.items() if re.search(stems, folded)}
         promises |= actions or (set() if promises else {UNKNOWN_PROMISE})
     return frozenset(promises)
@@ -99,3 +119,19 @@ def find_promises(text: str) -> frozenset[str]:
 def is_deed(text: str) -> bool:
     """Tell whether the sentence says that something was done by us in this conversation ("I have refunded")."""
     return _WE_DID.search(fold(text).text) is not None
+
+
+def is_told_as_done(text: str) -> bool:
+    """Tell whether the sentence says that something of the customer's was acted on ("your refund has been sent").
+
+    No article can know that, whoever wrote it; the customer's own record can.
+    """
+    return _is_told(fold(text).text)
+
+
+def _is_told(folded: str) -> bool:
+    """Read only what names an action: "your parcel has been packed with care" commits to nothing."""
+    told = _YOURS_WAS_DONE.search(folded)
+    if told is None or _ONLY_IF.search(folded, 0, told.end()):
+        return False
+    return any(re.search(stems, folded) for stems in _ACTIONS.values())

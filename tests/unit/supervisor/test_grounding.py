@@ -152,6 +152,36 @@ def test_a_policys_own_commitment_may_be_quoted_but_a_deed_may_not() -> None:
     assert not deed.is_passed
 
 
+@pytest.mark.req("SU-01", "AX-05", "CO-04")
+@pytest.mark.parametrize(
+    "told",
+    [
+        "Your refund of $75.00 has been sent today.",
+        "Your refund has been approved.",
+        "You have been refunded $75.00.",
+        "Your order was cancelled.",
+    ],
+)
+def test_no_article_can_say_what_was_done_for_this_customer(told: str) -> None:
+    """Hostile or careless article text is quoted word for word, and still is no deed of this turn."""
+    text = f"{told} You can return most items within 30 days of delivery."
+
+    assert not check(draft(claim(told)), text=text).is_passed
+
+
+@pytest.mark.req("SU-01")
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "Once your refund has been issued, your bank may need up to 10 days.",
+        "You get an e-mail when your order has been cancelled.",
+        "Your parcel has been packed with care.",
+    ],
+)
+def test_a_rule_about_what_is_done_may_be_quoted(rule: str) -> None:
+    assert check(draft(claim(rule)), text=f"{rule} Knives can be returned only if sealed.").is_passed
+
+
 @pytest.mark.req("SU-01", "CO-05")
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_frame_of_an_own_order_is_grounded_in_its_record(language: str) -> None:
