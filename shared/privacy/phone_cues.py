@@ -76,7 +76,7 @@ _BREAK: Final = re.compile(
 )
 """The end of a sentence or line; an abbreviation's point is none, and a label may stand on the line above."""
 _FILLER: Final = re.compile(
-    r"(?:[\s:#.,=\-]|number|numbers|no|nr|num|n°|nº|id|ids|code|is|was|are|my|the|nummer|num[ée]ro|n[úu]mero|numero|номер|est|ist|es|番号|号|は|번호)*",
+    r"(?:[\s:#.=\-]|number|numbers|no|nr|num|n°|nº|id|ids|code|is|was|are|my|the|nummer|num[ée]ro|n[úu]mero|numero|номер|est|ist|es|番号|号|は|번호)*",
     re.IGNORECASE,
 )
 _CONNECTOR: Final = re.compile(r"(?:[\s,&/#]|and|or|und|oder|et|ou|y|o|e|en|of)*", re.IGNORECASE)
