@@ -11,6 +11,7 @@ import asyncio
 import importlib
 import importlib.util
 import logging
+import sqlite3
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -28,6 +29,7 @@ from local.ncrontab import BadSchedule
 from local.product import bind_product
 from local.routes import BadTemplate
 from local.serve import BeforeReady, HostOptions, default_app_dir, run_host
+from shared.domain.errors import VouchError
 
 SUBCOMMANDS: Final = ("local.ask",)
 """Modules that add a subcommand: NAME, HELP, add_arguments(parser), run(arguments)."""
@@ -90,6 +92,9 @@ def _serve(arguments: argparse.Namespace) -> int:
         return 2
     except (IndexingFailed, BadCrashPlan, BadHostJson, BadKeys, BadSchedule, BadTemplate, PortTaken) as error:
         print(f"vouch: {error}", file=sys.stderr)
+        return 1
+    except (FileExistsError, NotADirectoryError, PermissionError, sqlite3.Error, VouchError) as error:
+        print(f"vouch: cannot use the data directory {options.data_dir}: {error}", file=sys.stderr)
         return 1
 
 

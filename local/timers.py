@@ -91,6 +91,8 @@ class Timer:
             wait = (upcoming - self._clock()).total_seconds()
             if wait > 0:
                 await asyncio.sleep(min(wait, LONGEST_SLEEP_S))
+                # A clock that was set back must not silence the schedule for as long.
+                upcoming = min(upcoming, self._schedule.after(self._clock()))
             else:
                 upcoming = await self._run_and_plan(is_past_due=False)
 

@@ -78,6 +78,23 @@ def test_second_host_on_one_directory_says_so_and_exits_2(tmp_path, processes):
     assert f"another host (process {first.process.pid}) already runs" in err
 
 
+@pytest.mark.parametrize("what", ["a file", "a broken store"])
+def test_data_directory_that_cannot_be_used_says_so_and_exits_1(what, tmp_path, processes):
+    """Rule: one clear sentence that names the directory, no traceback."""
+    data = tmp_path / "data"
+    if what == "a file":
+        data.write_text("not a directory")
+    else:
+        data.mkdir()
+        (data / "durable.db").write_bytes(b"no database " * 1_000)
+
+    code, out, err = processes(data).ended()
+
+    assert (code, out) == (1, "")
+    assert f"cannot use the data directory {data}" in err
+    assert "Traceback" not in err
+
+
 def test_taken_port_says_so_and_exits_1(tmp_path, processes):
     """Rule: a port in use is one clear sentence; the RPC port falls back to a free one instead."""
     port = free_port()

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from local.ncrontab import BadSchedule, parse_schedule
 from local.retry_policy import to_policy
 from local.serve import running_host
 from local.store import Store, TimerState
-from local.timers import first_run
+from local.timers import Timer, first_run
 from tests.surface.host.conftest import APP, eventually
 
 pytestmark = pytest.mark.req("DC-03", "DC-04")
@@ -32,6 +33,36 @@ def seen(request):
     function_app.SEEN.clear()
     function_app.FAILURES_LEFT.update(feed=0, timer=0)
     return function_app.SEEN
+
+
+class SteppedClock:
+    """A clock that is set back by an hour after its first readings, then runs on."""
+
+    def __init__(self) -> None:
+        self.readings = 0
+
+    def __call__(self) -> datetime:
+        """Return a moment a tenth of a second after the one before."""
+        self.readings += 1
+        return NOW + timedelta(seconds=self.readings / 10, hours=-1 if self.readings > 3 else 0)
+
+
+async def test_timer_goes_on_when_the_clock_is_set_back(tmp_path):
+    """Rule: the schedule follows the clock; an hour set back must not silence a timer for an hour."""
+    clock, ran = SteppedClock(), asyncio.Event()
+
+    class Heard:
+        async def invoke(self, fn, data, call=None):
+            ran.set()
+
+    fn = SimpleNamespace(name="tick", argument="timer", clients=(), retry=None, trigger={"schedule": "* * * * * *"})
+    timer = Timer(fn, Heard(), Store(tmp_path / "durable.db"), None, clock)
+    async with asyncio.timeout(20):
+        running = asyncio.ensure_future(timer.run())
+        await ran.wait()
+        running.cancel()
+
+    assert clock.readings > 3
 
 
 # ---- schedules -------------------------------------------------------------------------------------------------------
