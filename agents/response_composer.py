@@ -10,6 +10,7 @@ from shared.domain.errors import SchemaError
 from shared.domain.phrases import Phrase, phrase
 from shared.domain.policy import TenantPolicy
 from shared.domain.text import MaskedText
+from shared.domain.typed_values.numbers import base_language
 from shared.ports.models import ComposeRequest, ComposerModel, RevisionReason
 
 
@@ -42,12 +43,17 @@ async def compose_reply(
 
 
 def _framed(draft: Draft, state: TurnState, policy: TenantPolicy) -> Draft:
-    """Return the draft with greeting and AI notice in front and sign-off behind, each once; flagged when unsure."""
+    """Return the draft with greeting and AI notice in front and sign-off behind, each once; flagged when unsure.
+
+    The tenant wrote greeting and sign-off in the shop's own language: a reply in another goes without them.
+    """
     texts = [s.text.value for s in draft.sentences]
+    is_shops_language = base_language(draft.language) == base_language(policy.default_language)
+    greeting, sign_off = (policy.greeting, policy.sign_off) if is_shops_language else ("", "")
     front: list[Sentence] = []
     if state.snapshot.is_first_reply:
-        front = [_fixed(policy.greeting, SentenceKind.SOCIAL), _fixed(_notice(draft, policy), SentenceKind.NOTICE)]
-    back = [_fixed(policy.sign_off, SentenceKind.SOCIAL)]
+        front = [_fixed(greeting, SentenceKind.SOCIAL), _fixed(_notice(draft, policy), SentenceKind.NOTICE)]
+    back = [_fixed(sign_off, SentenceKind.SOCIAL)]
     body = [s for s in draft.sentences if s.text.value != policy.sign_off] or list(draft.sentences)
     sentences = (
         *(s for s in front if s.text.value and s.text.value not in texts),

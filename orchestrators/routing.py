@@ -1,7 +1,8 @@
 """Where a turn goes: one pure function over the turn's state. Decides, never acts.
 
 Precedence: safety, critical severity, VIP, churn-risk > explicit wish for a person > the other human triggers >
-clarification (one an issue) > action > answer. Source: S2 §3, RT-01…06, GO-03, KB-12, design §4.
+small talk and out of scope > clarification (one an issue) > action > answer. Where class and retrieval disagree the
+stronger belief counts (docs/decisions/0006). Source: S2 §3, RT-01…06, GO-03, KB-12, design §4.
 """
 
 from typing import Final
@@ -10,11 +11,18 @@ from shared.domain.agents import CLARIFY_BELOW, RETRIEVAL_FLOOR
 from shared.domain.deltas import Account, ActionResult, ActionStatus, Classification, Knowledge, TurnState
 from shared.domain.human_triggers import HumanTrigger, Severity, ranked
 from shared.domain.intents import ISSUE_INTENTS, NEEDS, ActionType, CustomerIntent, IntentNeeds
+from shared.domain.question_form import is_question
 from shared.domain.sources import Order
 from shared.domain.turns import Route, RouteKind
 
 CONTACTS_BEFORE_PERSON: Final = 2
 """Earlier contacts on one unresolved issue after which the next brings a person. Source: GO-03 (third contact)."""
+
+ANSWERED_ANYWAY: Final = 0.8
+"""Retrieval confidence from which an article answers a message whose class is unclear (RT-05) or "out of scope".
+Source: ours, docs/decisions/0006: our own questions of an unclear class and without an answer stay far below it."""
+WHICH_ORDER: Final = "which order is meant"
+"""Reason of a clarification that asks for the order; the flow words it so."""
 
 ACTION_INTENTS: Final = {
     CustomerIntent.ORDER_CANCEL: ActionType.CANCEL_ORDER,
@@ -54,10 +62,8 @@ def route(state: TurnState, *, has_widened: bool) -> Route:
         triggers.add(HumanTrigger.TENANT_RULE)
     if triggers:
         return _person(*triggers, reason="a human trigger", proposed=proposals(state))
-    if found.is_social:
-        return Route(kind=RouteKind.SOCIAL)
-    if found.is_out_of_scope:
-        return Route(kind=RouteKind.OUT_OF_SCOPE)
+    if (found.is_social or found.is_out_of_scope) and _is_belief_strongest(state, found):
+        return Route(kind=RouteKind.SOCIAL if found.is_social else RouteKind.OUT_OF_SCOPE)
     if found.confidence < CLARIFY_BELOW and not _answers_itself(state, found):
         if state.snapshot.has_clarified:
             return _person(HumanTrigger.AMBIGUOUS, reason="still unclear after one clarification")
@@ -65,13 +71,20 @@ def route(state: TurnState, *, has_widened: bool) -> Route:
     proposed = proposals(state)
     if proposed:
         return _person(HumanTrigger.ACTION_NEEDS_PERSON, reason="the customer asks for a change", proposed=proposed)
+    if _asks_change_of_some_order(state, found):
+        if state.snapshot.has_clarified:
+            return _person(HumanTrigger.ACTION_NEEDS_PERSON, reason="the customer asks for a change of some order")
+        return Route(kind=RouteKind.CLARIFY, reason=WHICH_ORDER)
     return _answer(state, found, has_widened=has_widened)
 
 
 def proposals(state: TurnState) -> tuple[ActionResult, ...]:
-    """Return the actions the customer asks for on orders of their own, waiting for a person's approval."""
+    """Return the actions the customer asks for on orders of their own, waiting for a person's approval.
+
+    A question about a refund or a charge asks for no action; "can I cancel 1003?" is a polite request.
+    """
     found = state.classification
-    if found is None or found.confidence < CLARIFY_BELOW:
+    if found is None or found.confidence < CLARIFY_BELOW or is_question(state.snapshot.message.value):
         return ()
     action = ACTION_INTENTS.get(found.customer_intent)
     named = _named_orders(state)
@@ -102,13 +115,13 @@ def _answer(state: TurnState, found: Classification, *, has_widened: bool) -> Ro
     needs = NEEDS[found.customer_intent]
     if needs.needs_account and state.account is None and (found.entities.order_refs or not needs.needs_knowledge):
         return _person(HumanTrigger.AGENT_FAILURE, reason="the customer's records cannot be read")
-    if _names_order(found) or _has_account_answer(state, needs):
+    if _names_order(found) or (found.confidence >= CLARIFY_BELOW and _has_account_answer(state, needs)):
         return Route(kind=RouteKind.ANSWER)
     confidence = (state.knowledge or Knowledge()).confidence
     if confidence >= RETRIEVAL_FLOOR:
         return Route(kind=RouteKind.ANSWER)
     if needs.needs_account and not needs.needs_knowledge and not state.snapshot.has_clarified:
-        return Route(kind=RouteKind.CLARIFY, reason="which order is meant")
+        return Route(kind=RouteKind.CLARIFY, reason=WHICH_ORDER)
     if not has_widened:
         return Route(kind=RouteKind.RETRIEVE_AGAIN, reason="retrieval confidence below 0.5")
     return _person(HumanTrigger.LOW_RETRIEVAL, reason="no source answers with confidence 0.5")
@@ -124,11 +137,31 @@ def _names_order(found: Classification) -> bool:
     return bool(found.entities.order_refs)
 
 
+def _is_belief_strongest(state: TurnState, found: Classification) -> bool:
+    """Tell whether small talk or "not our business" is clear, and believed more than that an article answers.
+
+    A message that names an order is our business, whatever its class; thanks may name one. Thanks within a chat stay
+    thanks: retrieval may have read them together with the question before.
+    """
+    against = (state.knowledge or Knowledge()).confidence
+    is_leaning = found.is_social and bool(state.snapshot.context.history)
+    is_outweighed = against >= ANSWERED_ANYWAY and against > found.confidence and not is_leaning
+    return found.confidence >= CLARIFY_BELOW and not is_outweighed and (found.is_social or not _names_order(found))
+
+
 def _answers_itself(state: TurnState, found: Classification) -> bool:
-    """Tell whether an unsure class does not matter: the message names an order, or is the title of an article."""
+    """Tell whether an unsure class does not matter: the message names an order, or an article answers it clearly."""
     knowledge = state.knowledge or Knowledge()
     is_exact = any(a.is_identifier_match for a in knowledge.articles[:1])
-    return _names_order(found) or (is_exact and knowledge.confidence >= RETRIEVAL_FLOOR)
+    floor = RETRIEVAL_FLOOR if is_exact else ANSWERED_ANYWAY
+    return _names_order(found) or knowledge.confidence >= floor
+
+
+def _asks_change_of_some_order(state: TurnState, found: Classification) -> bool:
+    """Tell whether a known customer wants an order changed, cancelled or refunded and names none."""
+    is_request = not is_question(state.snapshot.message.value, with_permission=True)
+    is_known = state.snapshot.customer_id is not None and bool((state.account or Account()).orders)
+    return found.customer_intent in ACTION_INTENTS and is_known and is_request and not _names_order(found)
 
 
 def _named_orders(state: TurnState) -> tuple[Order, ...]:

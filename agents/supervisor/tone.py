@@ -10,6 +10,7 @@ from shared.domain.deltas import TurnState
 from shared.domain.drafts import Check, CheckVerdict, Draft, SentenceKind
 from shared.domain.policy import TenantPolicy
 from shared.domain.typed_values.folding import fold
+from shared.domain.typed_values.numbers import base_language
 
 MAX_REPLY_CHARS: Final = 1500
 """Longest reply. Unit: characters. Source: ours; a chat message, not an article."""
@@ -29,7 +30,10 @@ _INSULT: Final = re.compile(
 
 
 def check_tone(state: TurnState, draft: Draft, policy: TenantPolicy) -> CheckVerdict:
-    """Return whether the draft keeps the voice rules; the reason names each broken one."""
+    """Return whether the draft keeps the voice rules; the reason names each broken one.
+
+    Greeting and sign-off are due in the shop's own language only: the tenant wrote them in no other.
+    """
     texts = [s.text.value for s in draft.sentences]
     whole = draft.text.value
     broken: list[str] = []
@@ -41,9 +45,11 @@ def check_tone(state: TurnState, draft: Draft, policy: TenantPolicy) -> CheckVer
         broken.append("too many exclamation marks")
     if _INSULT.search(fold(whole).text):
         broken.append("insulting")
-    if policy.greeting and state.snapshot.is_first_reply and policy.greeting not in texts:
+    is_shops_language = base_language(draft.language) == base_language(policy.default_language)
+    is_greeting_due = is_shops_language and state.snapshot.is_first_reply
+    if policy.greeting and is_greeting_due and policy.greeting not in texts:
         broken.append("the tenant's greeting is missing")
-    if policy.sign_off and texts[-1] != policy.sign_off:
+    if policy.sign_off and is_shops_language and texts[-1] != policy.sign_off:
         broken.append("the tenant's sign-off is missing")
     return CheckVerdict(check=Check.TONE, is_passed=not broken, reason="; ".join(broken))
 

@@ -51,7 +51,8 @@ def canned_result(state: TurnState, kind: CannedKind, policy: TenantPolicy) -> T
         key, outcome = _PHRASES[kind]
     text = phrase(key, language, shop=policy.shop_name)
     if state.snapshot.is_first_reply:
-        text = f"{phrase(Phrase.AI_NOTICE, language, shop=policy.shop_name)} {text}"
+        notice = Phrase.AI_NOTICE_HANDOFF if kind is CannedKind.HANDOFF else Phrase.AI_NOTICE
+        text = f"{phrase(notice, language, shop=policy.shop_name)} {text}"
     result = _base(state, outcome, phrase_language(language))
     return result.model_copy(update={"reply": MaskedText(text)})
 
@@ -70,7 +71,7 @@ def lost_handoff_result(ticket: Ticket, handoff: HandoffRow, policy: TenantPolic
     language = phrase_language(ticket.language or policy.default_language)
     text = phrase(Phrase.HANDOFF, language, shop=policy.shop_name)
     if not ticket.has_greeted:
-        text = f"{phrase(Phrase.AI_NOTICE, language, shop=policy.shop_name)} {text}"
+        text = f"{phrase(Phrase.AI_NOTICE_HANDOFF, language, shop=policy.shop_name)} {text}"
     return TurnResult(
         outcome=Outcome.ESCALATED,
         reply=MaskedText(text),

@@ -21,6 +21,8 @@ class Phrase(StrEnum):
     """One fixed text."""
 
     AI_NOTICE = "ai_notice"
+    AI_NOTICE_HANDOFF = "ai_notice_handoff"
+    """The notice before a handoff: a person is coming anyway."""
     HANDOFF = "handoff"
     CLARIFY = "clarify"
     ACKNOWLEDGE = "acknowledge"

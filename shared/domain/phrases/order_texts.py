@@ -17,6 +17,20 @@ STATUS_LABELS: Final[dict[str, dict[str, str]]] = {
         "en": "out for delivery", "es": "en reparto", "fr": "en cours de livraison", "de": "in Zustellung", "it": "in consegna",
         "pt": "em distribuição", "nl": "in bezorging",
     },
+    "delayed": {
+        "en": "delayed", "es": "retrasado", "fr": "retardée", "de": "verzögert", "it": "in ritardo", "pt": "atrasada", "nl": "vertraagd",
+    },
+    "on_hold": {
+        "en": "on hold", "es": "en espera", "fr": "en attente", "de": "angehalten", "it": "in sospeso", "pt": "em espera", "nl": "in de wacht",
+    },
+    "awaiting_payment": {
+        "en": "awaiting payment", "es": "pendiente de pago", "fr": "en attente de paiement", "de": "wartet auf Zahlung",
+        "it": "in attesa di pagamento", "pt": "a aguardar pagamento", "nl": "wacht op betaling",
+    },
+    "ready_for_pickup": {
+        "en": "ready for pickup", "es": "listo para recoger", "fr": "prête à être retirée", "de": "abholbereit", "it": "pronto per il ritiro",
+        "pt": "pronta para levantamento", "nl": "klaar om af te halen",
+    },
     "delivered": {
         "en": "delivered", "es": "entregado", "fr": "livrée", "de": "zugestellt", "it": "consegnato", "pt": "entregue", "nl": "bezorgd",
     },
@@ -51,6 +65,33 @@ ORDER_TEXTS: Final[dict[str, dict[str, str]]] = {
         "it": "Lo stato attuale del suo ordine #{id} è: {label}.",
         "pt": "O estado atual da sua encomenda #{id} é: {label}.",
         "nl": "De huidige status van uw bestelling #{id} is: {label}.",
+    },
+    "status_other": {
+        "en": "Your order #{id} is currently: {label}.",
+        "es": "Tenemos su pedido #{id}; su estado en la tienda es «{label}».",
+        "fr": "Nous avons votre commande #{id} ; son statut dans la boutique est « {label} ».",
+        "de": "Ihre Bestellung #{id} liegt uns vor; ihr Stand im Shop ist „{label}“.",
+        "it": "Abbiamo il suo ordine #{id}; il suo stato nel negozio è «{label}».",
+        "pt": "Temos a sua encomenda #{id}; o estado na loja é «{label}».",
+        "nl": "Uw bestelling #{id} is bij ons bekend; de status in de winkel is '{label}'.",
+    },
+    "status_part_shipped": {
+        "en": "Part of your order #{id} has been shipped and is on its way.",
+        "es": "Una parte de su pedido #{id} se ha enviado y está en camino.",
+        "fr": "Une partie de votre commande #{id} a été expédiée et est en route.",
+        "de": "Ein Teil Ihrer Bestellung #{id} wurde versendet und ist unterwegs.",
+        "it": "Una parte del suo ordine #{id} è stata spedita ed è in viaggio.",
+        "pt": "Uma parte da sua encomenda #{id} foi enviada e está a caminho.",
+        "nl": "Een deel van uw bestelling #{id} is verzonden en is onderweg.",
+    },
+    "status_part_refunded": {
+        "en": "Your order #{id} has been refunded in part.",
+        "es": "Su pedido #{id} se ha reembolsado en parte.",
+        "fr": "Votre commande #{id} a été remboursée en partie.",
+        "de": "Ihre Bestellung #{id} wurde teilweise erstattet.",
+        "it": "Il suo ordine #{id} è stato rimborsato in parte.",
+        "pt": "A sua encomenda #{id} foi reembolsada em parte.",
+        "nl": "Uw bestelling #{id} is gedeeltelijk terugbetaald.",
     },
     "status_open": {
         "en": "We have your order #{id} and it has not been shipped yet.",

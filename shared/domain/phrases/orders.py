@@ -83,8 +83,16 @@ def order_sentences(order: Order, language: str) -> dict[OrderFact, tuple[str, .
 
 def _status(order: Order, state: str, language: str) -> str:
     base = phrase_language(language)
-    frame = ORDER_TEXTS.get(f"status_{state}", ORDER_TEXTS["status"])[base]
+    key = f"status_part_{state}" if _is_partly(order, state) else f"status_{state}"
+    frame = ORDER_TEXTS.get(key, ORDER_TEXTS["status" if state in STATUS_LABELS else "status_other"])[base]
     return frame.format(id=order.order_id, label=status_label(order.status, language))
+
+
+def _is_partly(order: Order, state: str) -> bool:
+    """Tell whether the state holds for a part of the order only, by the shop's own word or by the amounts."""
+    paid_back = order.refunded
+    is_less = paid_back is not None and 0 < paid_back.amount_minor < order.total.amount_minor
+    return (state == "refunded" and is_less) or (state in ("shipped", "refunded") and "partial" in order.status.lower())
 
 
 def _summary(order: Order, language: str) -> str:

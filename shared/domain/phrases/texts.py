@@ -13,6 +13,15 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
         "pt": "Está a falar com o assistente de IA de {shop}; para falar com uma pessoa, basta escrevê-lo a qualquer momento.",
         "nl": "U praat met de AI-assistent van {shop}; wilt u een mens spreken, schrijf dat dan gewoon op elk moment.",
     },
+    "ai_notice_handoff": {
+        "en": "This is {shop}'s AI assistant.",
+        "es": "Soy el asistente de IA de {shop}.",
+        "fr": "Je suis l'assistant IA de {shop}.",
+        "de": "Ich bin der KI-Assistent von {shop}.",
+        "it": "Sono l'assistente IA di {shop}.",
+        "pt": "Sou o assistente de IA de {shop}.",
+        "nl": "Ik ben de AI-assistent van {shop}.",
+    },
     "handoff": {
         "en": "A person from our team is taking over this conversation and will reply to you here.",
         "es": "Una persona de nuestro equipo se hace cargo de esta conversación y le responderá aquí.",

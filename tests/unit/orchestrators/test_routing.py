@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrators.routing import issue_key, needs_billing, needs_second_look, route
+from orchestrators.routing import WHICH_ORDER, issue_key, needs_billing, needs_second_look, route
 from shared.domain.deltas import (
     Account,
     Classification,
@@ -116,12 +116,92 @@ def test_critical_severity_of_the_message_itself_goes_to_a_person() -> None:
 @pytest.mark.req("RT-05")
 def test_unclear_message_gets_one_clarification_then_a_person() -> None:
     """S2 §3: classifier confidence < 0.6 → clarification loop (max 1) → human queue."""
-    first = route(a_state(confidence=0.59), has_widened=False)
-    second = route(a_state(confidence=0.59, has_clarified=True), has_widened=False)
+    first = route(a_state(confidence=0.59, retrieval=0.79), has_widened=False)
+    second = route(a_state(confidence=0.59, retrieval=0.79, has_clarified=True), has_widened=False)
 
     assert first.kind is RouteKind.CLARIFY
     assert second.kind is RouteKind.PERSON
     assert second.triggers == (HumanTrigger.AMBIGUOUS,)
+
+
+@pytest.mark.req("RT-05")
+def test_unclear_message_that_an_article_clearly_answers_is_answered() -> None:
+    """docs/decisions/0006: what the message is called matters less than that a source answers it."""
+    assert route(a_state(confidence=0.3, retrieval=0.8), has_widened=False).kind is RouteKind.ANSWER
+
+
+@pytest.mark.req("RT-05")
+@pytest.mark.parametrize(
+    ("kind", "confidence", "retrieval", "expected"),
+    [
+        ("is_out_of_scope", 0.57, 0.88, RouteKind.ANSWER),
+        ("is_out_of_scope", 0.57, 0.2, RouteKind.CLARIFY),
+        ("is_out_of_scope", 0.7, 0.95, RouteKind.ANSWER),
+        ("is_out_of_scope", 0.97, 0.9, RouteKind.OUT_OF_SCOPE),
+        ("is_social", 0.3, 0.1, RouteKind.CLARIFY),
+        ("is_social", 0.9, 0.1, RouteKind.SOCIAL),
+    ],
+)
+def test_small_talk_must_be_clear_and_gives_way_to_a_surer_source(
+    kind: str, confidence: float, retrieval: float, expected: RouteKind
+) -> None:
+    """Noise is not greeted, and a question an article answers is our business."""
+    state = a_state(CustomerIntent.GENERAL_INQUIRY, confidence=confidence, retrieval=retrieval)
+    assert state.classification is not None
+    state = state.model_copy(update={"classification": state.classification.model_copy(update={kind: True})})
+
+    assert route(state, has_widened=False).kind is expected
+
+
+@pytest.mark.req("RT-04")
+def test_a_message_that_names_an_order_is_never_out_of_scope() -> None:
+    """Whatever the classifier made of it."""
+    state = a_state(CustomerIntent.GENERAL_INQUIRY, confidence=0.9, retrieval=0.0, orders=("1001",), named=("1001",))
+    assert state.classification is not None
+    nothing = state.classification.model_copy(update={"is_out_of_scope": True})
+    state = state.model_copy(update={"classification": nothing})
+
+    assert route(state, has_widened=False).kind is RouteKind.ANSWER
+
+
+@pytest.mark.req("RT-04")
+def test_unsure_guess_at_order_status_does_not_bring_out_the_customers_orders() -> None:
+    """Without a number and without a clear class nothing of the account is told."""
+    state = a_state(CustomerIntent.ORDER_STATUS, confidence=0.59, retrieval=0.1, orders=("1001",))
+
+    assert route(state, has_widened=False).kind is RouteKind.CLARIFY
+
+
+@pytest.mark.req("RT-02", "RT-04")
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        ("has my refund for order 1001 been processed?", RouteKind.ANSWER),
+        ("Why was I charged a fee on order 1001?", RouteKind.ANSWER),
+        ("refund me for order 1001", RouteKind.PERSON),
+        ("can I get a refund for order 1001?", RouteKind.PERSON),
+        ("was order 1001 refunded? if not refund it", RouteKind.PERSON),
+    ],
+)
+def test_a_question_about_a_refund_is_no_request_for_one(message: str, expected: RouteKind) -> None:
+    """Only a request for a write waits for a person."""
+    text = MaskedText(message)
+    state = a_state(CustomerIntent.REFUND, orders=("1001",), named=("1001",), message=text)
+
+    assert route(state, has_widened=False).kind is expected
+
+
+@pytest.mark.req("RT-02", "RT-05")
+def test_a_request_without_its_order_is_asked_for_it_once() -> None:
+    """Policy text is no answer to "refund me"; a visitor we do not know gets it all the same."""
+    wish = MaskedText("I want my money back")
+    first = route(a_state(CustomerIntent.REFUND, orders=("1001",), message=wish), has_widened=False)
+    again = route(a_state(CustomerIntent.REFUND, orders=("1001",), message=wish, has_clarified=True), has_widened=False)
+    unknown = route(a_state(CustomerIntent.REFUND, message=wish, customer_id=None), has_widened=False)
+
+    assert (first.kind, first.reason) == (RouteKind.CLARIFY, WHICH_ORDER)
+    assert again.triggers == (HumanTrigger.ACTION_NEEDS_PERSON,)
+    assert unknown.kind is RouteKind.ANSWER
 
 
 @pytest.mark.req("RT-05")
