@@ -1,5 +1,6 @@
 """Case records: the tenant's human queue. Every change is conditional on the case's ETag. Source: HD-01, RT-07."""
 
+from collections.abc import Callable
 from datetime import datetime
 from typing import Final
 
@@ -11,8 +12,8 @@ from shared.domain.text import MaskedText
 from shared.ports.clock import Clock
 from shared.ports.documents import Container, Documents, PlatformScope, Query, Stored, TenantScope, Where
 
-ATTACH_ATTEMPTS: Final = 4
-"""Times a late draft is attached against a changing case; losing it costs the person a suggestion. Value ours."""
+CHANGE_ATTEMPTS: Final = 8
+"""Times a case is read anew when somebody changed it meanwhile, before that is a conflict. Value ours."""
 
 _ALLOWED: Final[dict[CaseStatus, frozenset[CaseStatus]]] = {
     CaseStatus.OPEN: frozenset({CaseStatus.CLAIMED, CaseStatus.RESOLVED, CaseStatus.RELEASED}),
@@ -21,6 +22,10 @@ _ALLOWED: Final[dict[CaseStatus, frozenset[CaseStatus]]] = {
     CaseStatus.RESOLVED: frozenset(),
 }
 """Which status may follow which."""
+
+
+Update = dict[str, object] | None
+"""What a change writes to a case; None leaves it as it is."""
 
 
 class CaseRecords:
@@ -66,46 +71,39 @@ class CaseRecords:
 
         Raises: NotFound; StalenessError when somebody else has it or it is over.
         """
-        stored, current = await self._current(scope, case)
-        if current.status is CaseStatus.CLAIMED and current.claimed_by == person:
-            return current
-        if CaseStatus.CLAIMED not in _ALLOWED[current.status]:
-            raise StalenessError(f"case {case!r} is {current.status.value}")
-        return await self._change(
-            scope,
-            stored,
-            current,
-            {"status": CaseStatus.CLAIMED, "claimed_by": person, "claimed_at": self._clock.now()},
-        )
+
+        def claimed(current: Case) -> Update:
+            if current.status is CaseStatus.CLAIMED and current.claimed_by == person:
+                return None
+            if CaseStatus.CLAIMED not in _ALLOWED[current.status]:
+                raise StalenessError(f"case {case!r} is {current.status.value}")
+            return {"status": CaseStatus.CLAIMED, "claimed_by": person, "claimed_at": self._clock.now()}
+
+        return (await self._change(scope, case, claimed))[0]
 
     async def close(self, scope: TenantScope, case: CaseId, status: CaseStatus) -> Case:
         """Resolve or release the case; repeating it changes nothing. Raises: NotFound, StalenessError."""
-        stored, current = await self._current(scope, case)
-        if current.status is status:
-            return current
-        if status not in _ALLOWED[current.status]:
-            raise StalenessError(f"case {case!r} is {current.status.value}")
-        return await self._change(scope, stored, current, {"status": status, "closed_at": self._clock.now()})
+
+        def closed(current: Case) -> Update:
+            if current.status is status:
+                return None
+            if status not in _ALLOWED[current.status]:
+                raise StalenessError(f"case {case!r} is {current.status.value}")
+            return {"status": status, "closed_at": self._clock.now()}
+
+        return (await self._change(scope, case, closed))[0]
 
     async def attach_draft(self, scope: TenantScope, case: CaseId, draft: MaskedText) -> None:
         """Put a late draft on the case, for the person only; a case that is over is left alone (fault 004)."""
-        for _ in range(ATTACH_ATTEMPTS):
-            stored, current = await self._current(scope, case)
-            if current.closed_at is not None:
-                return
-            try:
-                await self._change(scope, stored, current, {"draft": draft})
-            except StalenessError:
-                continue
-            return
+        await self._change(scope, case, lambda current: None if current.closed_at is not None else {"draft": draft})
 
     async def mark_paged(self, scope: TenantScope, case: CaseId) -> bool:
         """Record that on-call was paged; False when it was before or the case is no longer open."""
-        stored, current = await self._current(scope, case)
-        if current.is_paged or current.status is not CaseStatus.OPEN:
-            return False
-        await self._change(scope, stored, current, {"is_paged": True})
-        return True
+
+        def paged(current: Case) -> Update:
+            return None if current.is_paged or current.status is not CaseStatus.OPEN else {"is_paged": True}
+
+        return (await self._change(scope, case, paged))[1]
 
     async def overdue(self, now: datetime, limit: int) -> tuple[Case, ...]:
         """Return open cases of every tenant past their due time and not yet paged (sweeper)."""
@@ -131,12 +129,22 @@ class CaseRecords:
             raise NotFound(f"case {case!r} does not exist")
         return stored, from_stored(Case, stored)
 
-    async def _change(self, scope: TenantScope, stored: Stored, case: Case, update: dict[str, object]) -> Case:
-        changed = case.model_copy(update=update)
-        try:
-            await self._documents.replace(
-                Container.CASES, scope, scope.tenant_id, to_document(changed), etag=stored.etag
-            )
-        except VersionConflict:
-            raise StalenessError(f"case {case.id!r} was changed by somebody else") from None
-        return changed
+    async def _change(self, scope: TenantScope, case: CaseId, decide: Callable[[Case], Update]) -> tuple[Case, bool]:
+        """Apply what `decide` makes of the case as it is now; return it, and whether anything was written.
+
+        Raises: NotFound; StalenessError from `decide`, or after CHANGE_ATTEMPTS lost races.
+        """
+        for _ in range(CHANGE_ATTEMPTS):
+            stored, current = await self._current(scope, case)
+            update = decide(current)
+            if update is None:
+                return current, False
+            changed = current.model_copy(update=update)
+            try:
+                await self._documents.replace(
+                    Container.CASES, scope, scope.tenant_id, to_document(changed), etag=stored.etag
+                )
+            except VersionConflict:
+                continue
+            return changed, True
+        raise StalenessError(f"case {case!r} is changing too fast")
