@@ -20,6 +20,7 @@ from local.history import Event, to_export
 SCHEMA: Final = """
 pragma journal_mode = wal;
 pragma synchronous = normal;
+pragma secure_delete = on;
 create table if not exists instance(
   id text primary key, execution_id text not null, name text not null, version text, status text not null, input text,
   output text, custom_status text, created_at text not null, updated_at text not null, is_suspended integer not null,

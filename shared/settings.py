@@ -28,8 +28,9 @@ class Settings:
     operator_key_hash: str = field(default="", repr=False)
     """`VOUCH_OPERATOR_KEY_HASH`: SHA-256 hex of a first operator key; empty locally, where one is made at seeding."""
 
-    trusted_hops: int = 0
-    """`VOUCH_TRUSTED_HOPS`: proxies of ours in front, whose X-Forwarded-For entries name the client; 0 trusts none."""
+    trusted_hops: int = 1
+    """`VOUCH_TRUSTED_HOPS`: proxies of ours whose X-Forwarded-For entries name the client; 1 is the platform's own
+    front end (and the embedded host), 0 trusts none and limits no address."""
 
 
 def from_environment(environment: Mapping[str, str] | None = None) -> Settings:
@@ -40,5 +41,5 @@ def from_environment(environment: Mapping[str, str] | None = None) -> Settings:
         is_demo=env.get("VOUCH_DEMO", "") == "1",
         environment=env.get("VOUCH_ENVIRONMENT", "local"),
         operator_key_hash=env.get("VOUCH_OPERATOR_KEY_HASH", ""),
-        trusted_hops=int(env.get("VOUCH_TRUSTED_HOPS", "0")),
+        trusted_hops=int(env.get("VOUCH_TRUSTED_HOPS", "1")),
     )

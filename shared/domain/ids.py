@@ -28,12 +28,13 @@ TraceId = NewType("TraceId", str)
 SourceRef = NewType("SourceRef", str)
 """`article:{id}@{version}`, `order:{id}`, `profile:{customer}` or `policy:{version}`."""
 
-ID_PATTERN: Final = r"^[A-Za-z0-9._-]{1,64}$"
-"""Alphabet and length of every id that arrives from outside. Source: design §7."""
+ID_PATTERN: Final = r"^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$"
+"""Alphabet and length of every id that arrives from outside. It does not begin with a dot: `.` and `..` are paths.
+Source: design §7."""
 INSTANCE_DIGEST_CHARS: Final = 40
 """Hex characters of the digest in an instance id; Durable allows 100 in all. Source: design §3."""
 
-_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+_ID = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}")
 
 
 def is_id(text: str) -> bool:

@@ -47,7 +47,7 @@ class TenantPolicy(Wire):
     allowed_url_hosts: tuple[str, ...] = ()
     escalation_rules: tuple[EscalationRule, ...] = Field(default=(), max_length=MAX_RULES)
     disabled_triggers: tuple[HumanTrigger, ...] = ()
-    """Triggers the tenant switched off; safety and explicit wish cannot be."""
+    """Triggers the tenant switched off; safety, critical severity and explicit wish cannot be."""
     currency: str = "USD"
     origins: tuple[str, ...] = ()
     """Browser origins allowed by CORS."""

@@ -19,8 +19,8 @@ from shared.domain.wire_model import Wire
 
 OPERATOR_TENANT: Final = TenantId("-")
 """The tenant that owns what belongs to the operator; no merchant can have this id."""
-ALWAYS_ON: Final = frozenset({HumanTrigger.SAFETY, HumanTrigger.EXPLICIT_WISH})
-"""Triggers no tenant may switch off. Source: TenantPolicy.disabled_triggers."""
+ALWAYS_ON: Final = frozenset({HumanTrigger.SAFETY, HumanTrigger.CRITICAL_SEVERITY, HumanTrigger.EXPLICIT_WISH})
+"""Triggers no tenant may switch off. Source: RT-01 (critical: no automation), TenantPolicy.disabled_triggers."""
 MAX_SETTING_CHARS: Final = 1_000
 """Longest text of a policy: a greeting stands in every reply. Unit: characters. Value ours."""
 MAX_SETTING_ITEMS: Final = 200

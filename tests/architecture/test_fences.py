@@ -98,5 +98,3 @@ def _lint_imports(folder: Path) -> subprocess.CompletedProcess[str]:
         text=True,
         check=False,
     )
-
-

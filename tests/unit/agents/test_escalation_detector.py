@@ -194,7 +194,7 @@ async def test_fault_073_a_fault_in_a_rule_itself_brings_a_person(rule: Escalati
 
 
 @pytest.mark.req("ES-03", "GO-03")
-async def test_a_tenant_switches_triggers_off_but_not_safety_or_an_explicit_wish() -> None:
+async def test_a_tenant_switches_triggers_off_but_not_safety_a_critical_matter_or_an_explicit_wish() -> None:
     everything = tuple(HumanTrigger)
 
     delta = await detect(
@@ -204,7 +204,11 @@ async def test_a_tenant_switches_triggers_off_but_not_safety_or_an_explicit_wish
         profile=Profile(customer_id=CustomerId("k1"), is_vip=True),
     )
 
-    assert delta.escalation.triggers == (HumanTrigger.SAFETY, HumanTrigger.EXPLICIT_WISH)
+    assert delta.escalation.triggers == (
+        HumanTrigger.SAFETY,
+        HumanTrigger.CRITICAL_SEVERITY,
+        HumanTrigger.EXPLICIT_WISH,
+    )
 
 
 @pytest.mark.req("ES-01")
