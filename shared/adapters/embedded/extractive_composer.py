@@ -210,7 +210,7 @@ def _short_name(title: str) -> str:
 
 
 def _names(text: str, title: str) -> bool:
-    return not set(surface_tokens(title)).isdisjoint(surface_tokens(text))
+    return not set(surface_tokens(_short_name(title))).isdisjoint(surface_tokens(text))
 
 
 def _trimmed(text: str) -> str:

@@ -29,6 +29,8 @@ MAX_CANDIDATES: Final = 24
 """Sentences compared, alone and under their title. Source: ours; 8 ms each on one core before caching."""
 SECOND_SHARE: Final = 0.86
 """Share of the best score a further sentence needs. Unit: 0–1. Source: ours."""
+OTHER_ARTICLE_SHARE: Final = 0.93
+"""Share a further sentence of another article needs: it answers as well, or it distracts. Unit: 0–1. Source: ours."""
 REDUNDANT: Final = 0.9
 """Cosine from which two sentences say the same. Source: ours, MiniLM paraphrases."""
 MEANING_WEIGHT: Final = 0.7
@@ -86,7 +88,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The answer's sentences in reading order and the belief, 0–1, that they answer."""
+    """The answer's sentences in reading order, the best one's article first, and the belief, 0–1, that they answer."""
 
     chosen: tuple[Candidate, ...]
     confidence: float
@@ -125,13 +127,26 @@ async def select_sentences(
     order = sorted(range(len(pool)), key=lambda i: (-scores[i], pool[i].article_rank, pool[i].position))
     giving = {i for i, c in enumerate(pool) if not asked or _gives(c.text, asked, language, currency)}
     stems = [frozenset(_content(c.text, language)) for c in pool]
-    picked = _pick(order, scores, vectors[1 : len(pool) + 1], limit, giving, stems)
-    picked = _with_context(picked, pool, limit)
+    if asked:
+        top = order[0]
+        near_best = {i for i in giving if pool[i].ref == pool[top].ref and scores[i] >= SECOND_SHARE * scores[top]}
+        order.sort(key=lambda i: i not in near_best)
+    first = pool[order[0]].ref
+    is_product = pool[order[0]].is_product
+    needed = [
+        scores[order[0]]
+        * (SECOND_SHARE if c.ref == first else OTHER_ARTICLE_SHARE if c.is_product == is_product else math.inf)
+        for c in pool
+    ]
+    picked = _pick(order, scores, vectors[1 : len(pool) + 1], limit, giving, stems, needed)
     best = order[0]
+    picked = _with_context(_pruned(picked, pool, set(weights), language), pool, limit)
     covered = _covered(question.value, " ".join(f"{pool[i].title} {pool[i].text}" for i in picked), language)
     is_kind_met = not asked or any(_gives(pool[i].text, asked, language, currency) for i in picked)
     signals = (float(similarity[best]), covered, float(is_kind_met))
-    chosen = tuple(pool[i] for i in sorted(picked, key=lambda i: (pool[i].article_rank, pool[i].position)))
+    chosen = tuple(
+        pool[i] for i in sorted(picked, key=lambda i: (pool[i].ref != first, pool[i].article_rank, pool[i].position))
+    )
     confidence = answer_confidence(signals, prior)
     if pool[best].is_product and confidence >= COMPOSER_FLOOR and not (asked and is_kind_met):
         point = await _point(question.value, [pool[i] for i in picked], pool, embedder, language)
@@ -235,6 +250,7 @@ def _pick(
     limit: int,
     giving: set[int],
     stems: list[frozenset[str]],
+    needed: list[float],
 ) -> list[int]:
     """Return the best and whatever comes close to it without repeating it (maximal marginal relevance).
 
@@ -243,12 +259,25 @@ def _pick(
     """
     picked = [order[0]]
     for i in order[1:]:
-        if len(picked) >= limit or scores[i] < SECOND_SHARE * scores[order[0]]:
+        if len(picked) >= limit:
             break
+        if scores[i] < needed[i]:
+            continue
         is_new = not any(stems[i] <= stems[j] for j in picked)
         if i in giving and is_new and max(float(vectors[i] @ vectors[j]) for j in picked) < REDUNDANT:
             picked.append(i)
     return picked
+
+
+def _pruned(picked: list[int], pool: Sequence[Candidate], wanted: set[str], language: str) -> list[int]:
+    """Return the choice without a product's sentences that say less to the question than the shorter others."""
+    kept = list(picked)
+    held = {i: (wanted - set(analyse(pool[i].title, language))) & set(analyse(pool[i].text, language)) for i in picked}
+    for i in sorted(picked, key=lambda i: -len(pool[i].text)):
+        others = set[str]().union(*(held[j] for j in kept if j != i))
+        if pool[i].is_product and held[i] < others:
+            kept.remove(i)
+    return kept
 
 
 def _with_context(picked: list[int], pool: list[Candidate], limit: int) -> list[int]:

@@ -449,3 +449,71 @@ async def test_the_rule_reviewer_blocks_an_answer_to_another_question_and_never_
     assert fits.is_passed
     assert not strays.is_passed
     assert Check.GROUNDING not in {fits.check, strays.check}
+
+
+@pytest.mark.req("RT-04", "CO-03")
+@pytest.mark.parametrize("intent", [CustomerIntent.BILLING_DISPUTE, CustomerIntent.PRODUCT_QUESTION])
+async def test_a_named_order_is_answered_from_its_record_whatever_the_class(
+    embedder: OnnxEmbedder, intent: CustomerIntent
+) -> None:
+    state = turn(
+        "How much did I pay for order 1001?",
+        orders=(order(),),
+        named=("1001",),
+        articles=(CANDLE, PILLAR),
+        intent=intent,
+    )
+
+    answer = await compose(embedder, state)
+
+    assert "The order total is $40.90." in answer.text.value
+    assert set(answer.refs) == {"order:1001"}
+    assert answer.confidence >= COMPOSER_FLOOR
+
+
+@pytest.mark.req("RT-04")
+async def test_a_partly_refunded_order_is_not_called_refunded(embedder: OnnxEmbedder) -> None:
+    state = turn(
+        "has my refund for 1001 been processed?",
+        orders=(order(status="partially_refunded", refunded=2000),),
+        named=("1001",),
+        intent=CustomerIntent.REFUND,
+    )
+
+    text = (await compose(embedder, state)).text.value
+
+    assert "has been refunded in part" in text
+    assert "$20.00 of it has been refunded" in text
+
+
+@pytest.mark.req("CO-03", "GO-03")
+async def test_a_products_facts_do_not_answer_what_they_do_not_speak_of(embedder: OnnxEmbedder) -> None:
+    asked = turn(
+        "Is the lavender soy candle flame retardant?", articles=(CANDLE,), intent=CustomerIntent.PRODUCT_QUESTION
+    )
+    told = turn(
+        "How long does the lavender soy candle burn?", articles=(CANDLE,), intent=CustomerIntent.PRODUCT_QUESTION
+    )
+
+    assert (await compose(embedder, asked)).confidence < COMPOSER_FLOOR
+    assert "45 hours" in (await compose(embedder, told)).text.value
+
+
+@pytest.mark.req("CO-03")
+async def test_a_return_is_answered_from_the_policy_not_from_the_product(embedder: OnnxEmbedder) -> None:
+    state = turn("I want to return my lavender candle", articles=(CANDLE, RETURNS))
+    clear = state.classification.model_copy(update={"confidence": 0.9}) if state.classification else None
+
+    answer = await compose(embedder, state.model_copy(update={"classification": clear}))
+
+    assert set(answer.refs) == {RETURNS.ref}
+
+
+@pytest.mark.req("CO-02", "CO-05")
+async def test_greeting_and_sign_off_stay_out_of_a_reply_in_another_language() -> None:
+    policy = TenantPolicy(shop_name="Lumen", greeting="Hi there!", sign_off="Team Lumen")
+    model = Scripted(draft(plain("Hola."), language="es"))
+
+    delta = await compose_reply(turn(is_first_reply=True), base_version=0, model=model, policy=policy)
+
+    assert {"Hi there!", "Team Lumen"}.isdisjoint(s.text.value for s in delta.draft.sentences)
