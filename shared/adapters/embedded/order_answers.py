@@ -187,12 +187,17 @@ def _general(clause: str, request: ComposeRequest) -> str:
 
 
 def _wanted(order: Order, wishes: tuple[OrderFact | _Wish, ...], intent: CustomerIntent) -> tuple[OrderFact, ...]:
-    """Return the facts to tell: where the order stands and what was asked; the core of its state when nothing was."""
+    """Return the facts to tell: where the order stands and what was asked; the core of its state when nothing was.
+
+    Beside advice from an article only the state and the day of delivery matter.
+    """
     core = _CORE.get(canonical_status(order.status), (OrderFact.STATUS, OrderFact.PLACED, OrderFact.ETA))
     asked = [w for w in wishes if isinstance(w, OrderFact)]
     special = [f for w in asked if w not in _CORE_ASKED for f in _ALSO.get(w, (w,))]
     if not asked and intent in _BILL_CLASSES:
         special = [OrderFact.REFUND, OrderFact.TOTAL]
+    if not asked and not special and _Wish.ADVICE in wishes:
+        return (OrderFact.STATUS, OrderFact.DELIVERED)
     is_core = not special or not _CORE_ASKED.isdisjoint(asked)
     return tuple(dict.fromkeys((*(core if is_core else (OrderFact.STATUS,)), *special)))
 
