@@ -45,7 +45,7 @@ from shared.ports.documents import (
 from shared.settings import Settings
 from tests.flows.scripted import Cast
 from tests.flows.shop import ANA, ANAS_ORDER, ARTICLES, POLICY, TENANT
-from tests.flows.waiting import GIVE_UP_S, until
+from tests.waiting import GIVE_UP_S, until
 
 SCOPE: Final = TenantScope(TENANT)
 

@@ -25,7 +25,7 @@ from shared.ports.models import (
     ReviewRequest,
     ScreenVerdict,
 )
-from tests.flows.waiting import GIVE_UP_S, until
+from tests.waiting import GIVE_UP_S, until
 
 Q = TypeVar("Q")
 A = TypeVar("A")

@@ -24,7 +24,7 @@ from shared.ports.clock import Clock
 from shared.ports.documents import TenantScope
 from tests.flows.running import SCOPE, Flows, Sent
 from tests.flows.shop import ANA, GROUNDED, QUESTION, TENANT, TRUE_DRAFT, understood
-from tests.flows.waiting import until
+from tests.waiting import until
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

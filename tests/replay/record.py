@@ -36,7 +36,7 @@ from tests.flows.shop import (
     UNRELATED,
     understood,
 )
-from tests.flows.waiting import until
+from tests.waiting import until
 
 HISTORIES: Final = Path(__file__).parent / "histories"
 """Folder with one folder a version."""

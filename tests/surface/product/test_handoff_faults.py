@@ -13,7 +13,7 @@ from shared.domain.ticket import Owner, Ticket, TicketStatus, TurnStatus
 from shared.ports.documents import Container, TenantScope, conversation_partition
 from tests.surface.product.product import HOLLIN, RunningProduct
 from tests.surface.product.storefront import Storefront
-from tests.surface.product.waiting import until
+from tests.waiting import until
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

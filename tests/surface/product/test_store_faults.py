@@ -6,7 +6,7 @@ from shared.domain.ticket import TurnStatus
 from shared.ports.documents import Container
 from tests.surface.product.product import HOLLIN, RunningProduct
 from tests.surface.product.storefront import Sent, Storefront
-from tests.surface.product.waiting import until
+from tests.waiting import until
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
