@@ -50,7 +50,7 @@ PASSAGES: Final = {
     CrashPoint.ACTIVITY_COMMIT: 20,
 }
 """How often the three lines pass each point of the host, at least."""
-STORE_CALLS: Final = {"batch": 12, "create": 3, "read": 70, "query": 9}
+STORE_CALLS: Final = {"batch": 12, "create": 3, "read": 55, "query": 9}
 """How often the three lines call each operation of the store, at least."""
 
 
