@@ -14,7 +14,7 @@ from typing import Final
 
 from orchestrators.context import Flow, FlowContext
 from orchestrators.names import ActivityName
-from orchestrators.routing import needs_billing, needs_second_look, route
+from orchestrators.routing import WHICH_ORDER, needs_billing, needs_second_look, route
 from shared.domain.agents import COMPOSER_FLOOR
 from shared.domain.deltas import (
     AccountDelta,
@@ -113,7 +113,7 @@ def _attempt(context: FlowContext, turn: TurnInput, state: TurnState, times: Ste
         state = yield from _log_request(context, state, decision)
         return state, times, (yield from _to_person(context, turn, state, decision))
     if decision.kind is not RouteKind.ANSWER:
-        canned = CannedKind.WHICH_ORDER if decision.reason == "which order is meant" else CANNED[decision.kind]
+        canned = CannedKind.WHICH_ORDER if decision.reason == WHICH_ORDER else CANNED[decision.kind]
         return state, times, (yield from _deliver(context, turn, state, canned=canned))
     return (yield from _compose_and_review(context, turn, state, times))
 
