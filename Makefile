@@ -2,32 +2,39 @@
 SHELL := /bin/bash
 PYTHON ?= python3
 VENV := .venv
+# Yours to give on the command line. AS is set empty because make has one of its own (the assembler).
+AS :=
+Q :=
+ARGS :=
 BIN := $(VENV)/bin
 PY := $(BIN)/python
 
 .DEFAULT_GOAL := help
 .PHONY: help run ask test lint types format requirements bench soak train lock ci quickstart clean
 
-help: ## Show this list
+help: ## Show this list; every target takes ARGS="…" for more options
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
 
 $(VENV)/bin/python:
-	$(PYTHON) -c 'import sys; sys.exit("Vouch needs Python 3.11 or newer, this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'
-	$(PYTHON) -m venv $(VENV)
+	@$(PYTHON) -c 'import sys; sys.exit("Vouch needs Python 3.11 or newer, this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'
+	@$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.run: $(VENV)/bin/python requirements.txt requirements-local.txt constraints.txt
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -r requirements-local.txt
+	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -r requirements-local.txt
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.run requirements-dev.txt
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -r requirements-dev.txt
+	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -r requirements-dev.txt
 	@touch $@
 
 run: $(VENV)/.run ## Start the whole product with a demo shop on http://127.0.0.1:7071
 	@exec $(PY) -m local serve $(ARGS)
 
+# The question goes through the environment: neither make nor the shell may read it as anything but text.
+ask: export VOUCH_ASK = $(value Q)
+ask: export VOUCH_ASK_AS = $(value AS)
 ask: $(VENV)/.run ## Ask the running demo shop: make ask Q="Where is my order 1003?" AS=customer-id
-	@$(PY) -m local ask "$(Q)" $(if $(AS),--as "$(AS)") $(ARGS)
+	@$(PY) -m local ask "$$VOUCH_ASK" --as "$$VOUCH_ASK_AS" $(ARGS)
 
 test: $(VENV)/.dev ## Run every test but the soaks
 	$(BIN)/pytest -q -m "not soak" --requirements=build/requirements.json $(ARGS)

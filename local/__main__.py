@@ -19,6 +19,7 @@ from types import ModuleType
 from typing import Final
 
 from local.change_feed import ChangeSource
+from local.data_dir import default_data_dir
 from local.faults import BadCrashPlan
 from local.host_json import BadHostJson
 from local.indexing import IndexingFailed
@@ -50,7 +51,9 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     serve = commands.add_parser("serve", help="run the function app on this machine")
     serve.add_argument("--app", type=Path, default=default_app_dir(), metavar="DIR", help="app directory")
-    serve.add_argument("--data", type=Path, default=Path(".local"), metavar="DIR", help="data directory (.local)")
+    serve.add_argument(
+        "--data", type=Path, default=default_data_dir(), metavar="DIR", help="data directory (VOUCH_DATA_DIR or .local)"
+    )
     serve.add_argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1)")
     serve.add_argument("--port", type=int, default=7071, help="public port (7071), 0 for a free one")
     serve.add_argument("--rpc-port", type=int, default=17071, help="the app's own client's port (17071)")
@@ -102,7 +105,13 @@ def _run(options: HostOptions, source: ChangeSource | None, hooks: Sequence[Befo
     import uvloop
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        return runner.run(run_host(options, change_source=source, before_ready=hooks))
+        code = runner.run(run_host(options, change_source=source, before_ready=hooks))
+        if source is not None:
+            # Folds the store's log into its file; only here, because tests own the services they put in place.
+            from shared.container import close
+
+            runner.run(close())
+        return code
 
 
 if __name__ == "__main__":

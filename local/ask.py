@@ -20,6 +20,8 @@ from pathlib import Path
 from typing import Final, TypeGuard
 from urllib.parse import quote, urlsplit
 
+from local.data_dir import default_data_dir
+
 NAME: Final = "ask"
 """The subcommand."""
 HELP: Final = "send one message to the running product and print the reply"
@@ -53,7 +55,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tenant", metavar="TENANT", help="tenant id (the first demo shop)")
     parser.add_argument("--conversation", metavar="ID", help="go on with this conversation")
     parser.add_argument("--language", metavar="TAG", help="the customer's language, such as en or es")
-    parser.add_argument("--data", type=Path, default=Path(".local"), metavar="DIR", help="data directory (.local)")
+    parser.add_argument(
+        "--data", type=Path, default=default_data_dir(), metavar="DIR", help="data directory (VOUCH_DATA_DIR or .local)"
+    )
     parser.add_argument("--url", help="address of the product (as in demo.json)")
     parser.add_argument("--json", action="store_true", dest="is_json", help="print the turn as JSON")
     parser.add_argument("--timeout", type=float, default=120.0, metavar="S", help="seconds to wait in all (120)")
@@ -61,6 +65,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Ask, print, and return the exit code: 0 for a turn, 1 when nothing could be asked."""
+    if not arguments.question.strip():
+        print('vouch ask: give a question, for example: make ask Q="Where is my order 1003?"', file=sys.stderr)
+        return 1
     conversation = arguments.conversation or f"ask-{uuid.uuid4().hex[:12]}"
     try:
         demo = read_demo(arguments.data)
@@ -101,7 +108,7 @@ def find_door(demo: Json, conversation: str, *, tenant: str | None, customer: st
     if not _is_object(keys):
         raise AskFailed("demo.json names no keys; start the demo shop again: make run")
     address = url or str(demo.get("url", ""))
-    if customer is not None:
+    if customer:
         return Door(address, {"X-Api-Key": str(keys.get("secret")), "X-Customer-Id": customer})
     secret = _conversation_secret(str(chosen.get("identity_secret")), conversation)
     return Door(address, {"X-Api-Key": str(keys.get("publishable")), "X-Conversation-Secret": secret})
@@ -124,6 +131,8 @@ def send(door: Door, conversation: str, question: str, *, language: str | None, 
         status, turn = _call(door, "GET", f"{path}/turns/{message}", door.headers, None)
     if status != 200:
         detail = turn.get("detail") or turn.get("title") or "no detail"
+        faults = "; ".join(f"{e.get('field')}: {e.get('message')}" for e in _list(turn.get("errors")) if _is_object(e))
+        detail = f"{detail} {faults}".strip()
         raise AskFailed(f"the product answered {status}: {detail}")
     return turn
 
@@ -144,7 +153,9 @@ def show(turn: Json) -> str:
         reasons = ", ".join(str(t) for t in _list(case.get("triggers")))
         lines.append(_row("escalation", f"case {case.get('case_id')} ({reasons})"))
     lines.append(_row("took", f"{_number(turn.get('took_ms')):.0f} ms"))
-    lines.append(_row("go on with", f"--conversation {turn.get('conversation_id')}"))
+    lines.append(
+        _row("go on with", f'make ask Q="…" ARGS="--conversation {turn.get("conversation_id")}" (and the same AS)')
+    )
     return "\n".join(lines)
 
 

@@ -24,6 +24,14 @@ Source: ours, docs/decisions/0006: our own questions of an unclear class and wit
 WHICH_ORDER: Final = "which order is meant"
 """Reason of a clarification that asks for the order; the flow words it so."""
 
+REASONS: Final = {
+    HumanTrigger.EXPLICIT_WISH: "the customer asked for a person",
+    HumanTrigger.THIRD_CONTACT: "the third contact about the same unresolved issue",
+    HumanTrigger.TENANT_RULE: "a rule of the shop",
+    HumanTrigger.LEGAL: "legal or regulatory words",
+}
+"""What the desk reads where the trigger's own name would not do."""
+
 ACTION_INTENTS: Final = {
     CustomerIntent.ORDER_CANCEL: ActionType.CANCEL_ORDER,
     CustomerIntent.ORDER_CHANGE: ActionType.CHANGE_ADDRESS,
@@ -61,7 +69,9 @@ def route(state: TurnState, *, has_widened: bool) -> Route:
     if any(found.customer_intent in rule.intents for rule in watch.waiting_rules):
         triggers.add(HumanTrigger.TENANT_RULE)
     if triggers:
-        return _person(*triggers, reason="a human trigger", proposed=proposals(state))
+        first = ranked(frozenset(triggers))[0]
+        reason = REASONS.get(first, first.value.replace("_", " "))
+        return _person(*triggers, reason=reason, proposed=proposals(state))
     if (found.is_social or found.is_out_of_scope) and _is_belief_strongest(state, found):
         return Route(kind=RouteKind.SOCIAL if found.is_social else RouteKind.OUT_OF_SCOPE)
     if found.confidence < CLARIFY_BELOW and not _answers_itself(state, found):

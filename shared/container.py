@@ -163,3 +163,12 @@ def use(replacement: Services | None) -> None:
     global _current
     with _lock:
         _current = replacement
+
+
+async def close() -> None:
+    """Close what this process opened, if it opened anything; the next `services()` builds anew."""
+    global _current
+    with _lock:
+        closing, _current = _current, None
+    if closing is not None and isinstance(closing.documents, SqliteDocuments):
+        await closing.documents.close()

@@ -21,8 +21,6 @@ class Settings:
 
     data_dir: Path = Path(".local")
     """`VOUCH_DATA_DIR`: where the embedded stores and the key file live."""
-    is_demo: bool = False
-    """`VOUCH_DEMO`: seed the demo shop at start."""
     environment: str = "local"
     """`VOUCH_ENVIRONMENT`: local or azure; named in health and telemetry."""
     operator_key_hash: str = field(default="", repr=False)
@@ -38,7 +36,6 @@ def from_environment(environment: Mapping[str, str] | None = None) -> Settings:
     env = os.environ if environment is None else environment
     return Settings(
         data_dir=Path(env.get("VOUCH_DATA_DIR", ".local")),
-        is_demo=env.get("VOUCH_DEMO", "") == "1",
         environment=env.get("VOUCH_ENVIRONMENT", "local"),
         operator_key_hash=env.get("VOUCH_OPERATOR_KEY_HASH", ""),
         trusted_hops=int(env.get("VOUCH_TRUSTED_HOPS", "1")),
