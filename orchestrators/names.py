@@ -40,8 +40,5 @@ class EventName(StrEnum):
     CASE_CHANGED = "case_changed"
 
 
-RECORDED_FLOWS = (FlowName.ANSWER_MESSAGE, FlowName.HUMAN_HANDOFF)
-"""Flows whose histories are replayed in CI."""
-
 METHODS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
 """Methods every HTTP function takes, so that a wrong one gets our 405 and not the host's 404. Source: design §7."""
