@@ -6,7 +6,7 @@ Never takes loose text: a reply is an ApprovedReply that verified, or one of our
 from typing import Final
 
 from orchestrators.routing import issue_key
-from shared.domain.deltas import TurnState
+from shared.domain.deltas import ActionResult, TurnState
 from shared.domain.drafts import ApprovedReply
 from shared.domain.ids import CaseId
 from shared.domain.phrases import Phrase, phrase, phrase_language
@@ -94,6 +94,14 @@ def shown_sources(articles: tuple[RetrievedArticle, ...]) -> tuple[SourceShown, 
     return tuple(SourceShown(ref=a.ref, title=a.title.value, relevance=a.relevance) for a in articles)
 
 
+def shown_actions(actions: tuple[ActionResult, ...]) -> tuple[ActionShown, ...]:
+    """Return actions as a Turn lists them."""
+    return tuple(
+        ActionShown(type=a.type, status=a.status.value, amount_minor=a.amount_minor, currency=a.currency)
+        for a in actions
+    )
+
+
 def _base(state: TurnState, outcome: Outcome, language: str) -> TurnResult:
     found, knowledge = state.classification, state.knowledge
     return TurnResult(
@@ -102,10 +110,7 @@ def _base(state: TurnState, outcome: Outcome, language: str) -> TurnResult:
         intent=found.customer_intent.value if found else None,
         severity=found.severity.value if found else None,
         confidence=found.confidence if found else 0.0,
-        actions=tuple(
-            ActionShown(type=a.type, status=a.status.value, amount_minor=a.amount_minor, currency=a.currency)
-            for a in state.actions
-        ),
+        actions=shown_actions(state.actions),
         path=knowledge.path.value if knowledge else "",
         issue=issue_key(state),
     )

@@ -13,6 +13,7 @@ from orchestrators.activities.replies import (
     canned_result,
     handoff_result,
     lost_handoff_result,
+    shown_actions,
     shown_sources,
 )
 from shared.adapters.records.tickets import Settled
@@ -26,7 +27,8 @@ from shared.domain.human_triggers import SLA_MINUTES, HumanTrigger, Severity
 from shared.domain.ids import TraceId, case_id, turn_instance_id
 from shared.domain.sources import HistoryLine
 from shared.domain.text import MaskedText
-from shared.domain.ticket import ActionShown, HandoffRow, PersonRow, TurnRow
+from shared.domain.thread import to_lines
+from shared.domain.ticket import HandoffRow, PersonRow, TurnRow
 from shared.domain.turns import DeliverInput, HandOverInput, OpenedTurn, Settlement, TurnInput
 from shared.ports.documents import TenantScope
 
@@ -86,7 +88,6 @@ async def deliver_reply(request: DeliverInput, services: Services) -> Settlement
     """
     turn, state = request.turn, request.state
     scope = TenantScope(turn.tenant_id)
-    policy = await services.tenants.policy(scope)
     if request.approved is not None:
         expected = approval_scope(turn.tenant_id, turn.conversation_id, state.snapshot.seq)
         verify_approval(request.approved, scope=expected, keys=services.seal_keys)
@@ -95,7 +96,7 @@ async def deliver_reply(request: DeliverInput, services: Services) -> Settlement
             return Settlement(settled=Settled.STALE.value, stale_refs=tuple(stale))
         result = approved_result(state, request.approved)
     elif request.canned is not None:
-        result = canned_result(state, request.canned, policy)
+        result = canned_result(state, request.canned, await services.tenants.policy(scope))
     else:
         raise SchemaError("nothing to deliver: neither an approved reply nor a fixed text")
     settled = await services.tickets.deliver(
@@ -162,11 +163,7 @@ async def hand_over(request: HandOverInput, services: Services) -> Settlement:
         ),
     )
     policy = await services.tenants.policy(scope)
-    shown = tuple(
-        ActionShown(type=a.type, status=a.status.value, amount_minor=a.amount_minor, currency=a.currency)
-        for a in actions
-    )
-    result = handoff_result(state, request.route, case, policy, shown)
+    result = handoff_result(state, request.route, case, policy, shown_actions(actions))
     await services.tickets.finish_handoff(scope, turn.conversation_id, turn.message_id, result)
     announce(turn, services)
     return Settlement(settled=Settled.DONE.value)
@@ -250,17 +247,8 @@ async def _attach_draft(turn: TurnInput, draft: Draft, services: Services) -> No
 
 def _window(rows: tuple[TurnRow | PersonRow, ...], pending: set[int]) -> tuple[HistoryLine, ...]:
     """Return the last messages verbatim, oldest first, without the ones still to be answered."""
-    lines: list[HistoryLine] = []
-    for row in rows:
-        if row.seq in pending:
-            continue
-        if isinstance(row, PersonRow):
-            lines.append(HistoryLine(seq=row.seq, role="person", text=_cut(row.text)))
-            continue
-        lines.append(HistoryLine(seq=row.seq, role="customer", text=_cut(row.masked_text)))
-        if row.result is not None and row.result.reply is not None:
-            lines.append(HistoryLine(seq=row.reply_seq or row.seq, role="assistant", text=_cut(row.result.reply)))
-    return tuple(lines[-2 * WINDOW_TURNS :])
+    lines = [line for row in rows if row.seq not in pending for line in to_lines(row)]
+    return tuple(line.model_copy(update={"text": _cut(line.text)}) for line in lines[-2 * WINDOW_TURNS :])
 
 
 def _cut(text: MaskedText) -> MaskedText:

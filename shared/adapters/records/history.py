@@ -5,7 +5,8 @@ from typing import Final
 
 from shared.adapters.records.tickets import TicketRecords
 from shared.domain.sources import HistoryLine, ResolvedTicket
-from shared.domain.ticket import PersonRow, Ticket, TicketStatus
+from shared.domain.thread import to_lines
+from shared.domain.ticket import Ticket, TicketStatus
 from shared.ports.clock import Clock
 from shared.ports.documents import CustomerScope, TenantScope
 from shared.ports.readers import CustomerHistory
@@ -40,15 +41,8 @@ class HistoryRecords:
         )
 
     async def _lines(self, scope: CustomerScope, ticket: Ticket) -> tuple[HistoryLine, ...]:
-        lines: list[HistoryLine] = []
-        for row in await self._tickets.latest(TenantScope(scope.tenant_id), ticket.conversation_id, THREAD_LINES):
-            if isinstance(row, PersonRow):
-                lines.append(HistoryLine(seq=row.seq, role="person", text=row.text))
-                continue
-            lines.append(HistoryLine(seq=row.seq, role="customer", text=row.masked_text))
-            if row.result is not None and row.result.reply is not None:
-                lines.append(HistoryLine(seq=row.reply_seq or row.seq, role="assistant", text=row.result.reply))
-        return tuple(lines[-THREAD_LINES:])
+        rows = await self._tickets.latest(TenantScope(scope.tenant_id), ticket.conversation_id, THREAD_LINES)
+        return tuple(line for row in rows for line in to_lines(row))[-THREAD_LINES:]
 
 
 def _resolved(ticket: Ticket) -> ResolvedTicket:

@@ -103,23 +103,12 @@ class TicketRows:
         return tuple(from_stored(Ticket, item) for item in page.items)
 
     async def accepted_not_started(self, before: datetime, limit: int) -> tuple[TurnRow, ...]:
-        """Return turns of every tenant that were accepted before the moment and never started (sweeper)."""
-        page = await self._documents.query(
-            Container.TICKETS,
-            PlatformScope("sweeper restarts turns whose starter died"),
-            Query(
-                partition=None,
-                where=(
-                    Where("kind", "=", "turn"),
-                    Where("status", "=", TurnStatus.ACCEPTED.value),
-                    Where("accepted_at", "<", to_moment(before)),
-                ),
-                order_by="accepted_at",
-                limit=limit,
-                reason="sweep over all conversations",
-            ),
-        )
-        return tuple(from_stored(TurnRow, item) for item in page.items)
+        """Return turns of every tenant that were accepted before the moment and never started, oldest first."""
+        return await self._left_behind(TurnStatus.ACCEPTED, before, limit, "sweeper restarts turns whose starter died")
+
+    async def started_not_done(self, before: datetime, limit: int) -> tuple[TurnRow, ...]:
+        """Return turns of every tenant that were accepted before the moment, started and never ended, oldest first."""
+        return await self._left_behind(TurnStatus.STARTED, before, limit, "sweeper finds turns whose flow died")
 
     async def unprojected_handoffs(self, before: datetime, limit: int) -> tuple[HandoffRow, ...]:
         """Return handoffs of every tenant whose case was never acknowledged (sweeper)."""
@@ -140,16 +129,15 @@ class TicketRows:
         )
         return tuple(from_stored(HandoffRow, item) for item in page.items)
 
-    async def started_not_done(self, before: datetime, limit: int) -> tuple[TurnRow, ...]:
-        """Return turns of every tenant that were started before the moment and have not ended (sweeper)."""
+    async def _left_behind(self, status: TurnStatus, before: datetime, limit: int, why: str) -> tuple[TurnRow, ...]:
         page = await self._documents.query(
             Container.TICKETS,
-            PlatformScope("sweeper finds turns whose flow died"),
+            PlatformScope(why),
             Query(
                 partition=None,
                 where=(
                     Where("kind", "=", "turn"),
-                    Where("status", "=", TurnStatus.STARTED.value),
+                    Where("status", "=", status.value),
                     Where("accepted_at", "<", to_moment(before)),
                 ),
                 order_by="accepted_at",
