@@ -1,4 +1,4 @@
-"""What crosses a yield or a socket: plain JSON to and from frozen models, and the activity's result envelope.
+"""What crosses a yield or a socket: plain JSON and packed text to and from frozen models.
 
 One of the two places where loosely typed JSON is handled. Source: conventions "Only JSON crosses a yield", fault 078.
 """
@@ -8,8 +8,7 @@ from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from shared.domain.errors import ErrorClass, SchemaError
-from shared.domain.wire_model import Wire
+from shared.domain.errors import SchemaError
 
 M = TypeVar("M", bound=BaseModel)
 Json = dict[str, Any]
@@ -63,22 +62,3 @@ def _unpack(kind: type[BaseModel], text: str) -> BaseModel:
 def _fault(kind: type[BaseModel], error: ValidationError) -> str:
     fields = ", ".join(".".join(str(p) for p in e["loc"]) or "(root)" for e in error.errors()[:5])
     return f"{kind.__name__} is malformed at {fields}"
-
-
-class Failure(Wire):
-    """Why an activity gave up."""
-
-    error_class: ErrorClass
-    message: str
-    """Ids and kinds only; never customer text."""
-
-
-class Outcome(Wire):
-    """What every agent activity returns: a value or a failure, and the rungs it climbed (design §5)."""
-
-    ok: bool
-    value: str | None = None
-    """The agent's delta, packed."""
-    error: Failure | None = None
-    rungs: tuple[str, ...] = ()
-    took_ms: int = 0

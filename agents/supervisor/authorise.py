@@ -1,15 +1,40 @@
 """Authorising: the supervisor's only power, to seal an approved reply and to grant one action.
 
-Mints nothing without every required verdict; never executes. Source: SU-03, SU-04, AX-02, AX-05.
+Reads everything anew before it grants: what the shop would move, the ceilings, the account's sum, the owner, whether
+the customer was erased. Mints nothing without every verdict; never executes. Source: SU-03, SU-04, AX-02, AX-05,
+design §9 "Approvals".
 """
 
+import asyncio
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+
 from shared.authority.mint import SealMint
+from shared.domain.actions import (
+    RULES,
+    Action,
+    ActionState,
+    ChangeAddressProposal,
+    CrmNoteProposal,
+    Proposal,
+    Quote,
+    TicketUpdateProposal,
+)
+from shared.domain.anomalies import is_unusual_amount, is_unusual_frequency
 from shared.domain.drafts import ApprovedReply, Draft, Review
+from shared.domain.governance import ROLLING_DAYS, ActionFacts, Decision, Verdict, decide
 from shared.domain.grants import SignedGrant
-from shared.domain.ids import ConversationId, CustomerId, OrderId, TenantId
-from shared.domain.intents import ActionType
-from shared.domain.money import Money
+from shared.domain.ids import ConversationId, TenantId
+from shared.domain.intents import CustomerIntent
 from shared.domain.policy import TenantPolicy
+from shared.domain.tiers import Tier
+from shared.ports.clock import Clock
+from shared.ports.documents import CustomerScope, TenantScope
+from shared.ports.readers import ActionReader, BillingReader, Tombstones
+
+BY_POLICY: Final = "policy:"
+"""How the ceilings sign an approval; a person's signature begins with `person:`."""
 
 
 def approval_scope(tenant: TenantId, conversation: ConversationId, seq: int) -> str:
@@ -25,24 +50,105 @@ def approve_reply(draft: Draft, review: Review, *, scope: str, mint: SealMint) -
     return mint.seal_reply(draft, review, scope=scope)
 
 
-def grant_action(
+async def weigh_action(
+    scope: CustomerScope,
+    proposal: Proposal,
     *,
-    tenant_id: TenantId,
-    account_id: CustomerId,
-    action_type: ActionType,
     action_id: str,
+    intent: CustomerIntent | None,
+    is_screened: bool,
     policy: TenantPolicy,
-    mint: SealMint,
-    amount: Money | None = None,
-    order_id: OrderId | None = None,
-) -> SignedGrant:
-    """Return a single-use grant for one action of one account, tied to the policy version that allowed it."""
-    return mint.seal_grant(
-        tenant_id=tenant_id,
-        account_id=account_id,
-        action_type=action_type,
-        action_id=action_id,
+    clock: Clock,
+    billing: BillingReader,
+    actions: ActionReader,
+) -> ActionFacts:
+    """Return the facts a decision about the proposal rests on, read from the shop and the store now.
+
+    Raises: Unavailable, RateLimited: without facts there is no decision.
+    """
+    quote, is_owner = await _quote(scope, proposal, billing)
+    amount = quote.amount if quote is not None else None
+    spent, is_unusual = 0, False
+    if RULES[proposal.type].is_billing:
+        since = clock.now() - timedelta(days=ROLLING_DAYS)
+        currency = amount.currency if amount is not None else policy.currency
+        spent, times, past = await asyncio.gather(
+            actions.spent_minor(scope, currency, since=since, without=action_id),
+            actions.payments(scope, since=since, without=action_id),
+            actions.past_amounts(TenantScope(scope.tenant_id), currency, since=since),
+        )
+        paid = amount.amount_minor if amount is not None else 0
+        is_unusual = is_unusual_amount(paid, past) or is_unusual_frequency(times)
+    return ActionFacts(
+        type=proposal.type,
+        intent=intent,
         amount=amount,
-        policy_version=policy.version,
-        order_id=order_id,
+        spent_minor=spent,
+        is_possible=quote is None or quote.is_possible,
+        is_owner=is_owner,
+        is_unusual=is_unusual,
+        is_screened=is_screened,
+        refusal=quote.reason if quote is not None else "",
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Minted:
+    """What came of asking for a grant: the grant, or the decision that stands against it."""
+
+    grant: SignedGrant | None
+    decision: Decision
+
+
+async def grant_action(
+    action: Action,
+    *,
+    fence: int,
+    policy: TenantPolicy,
+    tier: Tier,
+    clock: Clock,
+    billing: BillingReader,
+    actions: ActionReader,
+    tombstones: Tombstones,
+    mint: SealMint,
+) -> Minted:
+    """Return a grant for exactly this action, or the decision that sends it back to the desk or refuses it.
+
+    A person's approval covers the amount they saw and nothing else; the ceilings' approval is asked for again.
+    Raises: Unavailable, RateLimited: then nothing is granted.
+    """
+    scope = CustomerScope(action.tenant_id, action.customer_id)
+    if action.state is not ActionState.APPROVED:
+        return Minted(None, Decision(Verdict.REFUSE, f"the action is {action.state.value}"))
+    if await tombstones.is_erased(scope):
+        return Minted(None, Decision(Verdict.REFUSE, "the customer was erased"))
+    if isinstance(action.proposal, ChangeAddressProposal) and action.proposal.address is None:
+        return Minted(None, Decision(Verdict.ASK, "a person has to write the address"))
+    facts = await weigh_action(
+        scope,
+        action.proposal,
+        action_id=action.action_id,
+        intent=action.intent,
+        is_screened=True,  # an unscreened message never became an action
+        policy=policy,
+        clock=clock,
+        billing=billing,
+        actions=actions,
+    )
+    decision = decide(facts, policy.governance, tier, policy.currency)
+    if decision.verdict is Verdict.REFUSE:
+        return Minted(None, decision)
+    if facts.amount != action.amount:
+        return Minted(None, Decision(Verdict.ASK, "what would be moved has changed since the decision"))
+    is_by_person = not action.approved_by.startswith(BY_POLICY)
+    if decision.verdict is Verdict.ASK and not is_by_person:
+        return Minted(None, decision)
+    return Minted(mint.seal_grant(action, policy_version=policy.version, fence=fence), decision)
+
+
+async def _quote(scope: CustomerScope, proposal: Proposal, billing: BillingReader) -> tuple[Quote | None, bool]:
+    """Return the shop's quote and whether the order is the account's; notes and tickets need neither."""
+    if isinstance(proposal, CrmNoteProposal | TicketUpdateProposal):
+        return None, True
+    quote = await billing.quote(scope, proposal)
+    return quote, quote is not None and quote.owner == scope.customer_id

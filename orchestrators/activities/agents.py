@@ -23,12 +23,13 @@ from shared.domain.errors import SchemaError, Unavailable
 from shared.domain.grants import SignedGrant
 from shared.domain.ids import CustomerId, digest
 from shared.domain.intents import ActionType, CustomerIntent
+from shared.domain.outcome import Outcome
 from shared.domain.phrases import canonical_status
 from shared.domain.sources import Profile
 from shared.domain.turns import Reviewed, StepTimes, TurnInput
 from shared.ports.documents import CustomerScope, TenantScope
 from shared.ports.models import RevisionReason
-from shared.wire import Json, Outcome, decode, pack, unpack
+from shared.wire import Json, decode, pack, unpack
 
 REDUCED_TOP_K: Final = 3
 """Results of a retrieval on the reduced-scope rung. Source: GO-02 (narrower query); value ours."""

@@ -13,8 +13,9 @@ from typing import Protocol
 
 from shared.domain.agents import SPECS, AgentName
 from shared.domain.errors import AgentTimeout, ErrorClass, RateLimited, VouchError
+from shared.domain.outcome import Failure, Outcome
 from shared.domain.retries import LADDER, Rung
-from shared.wire import MAX_ERROR_CHARS, Failure, Outcome
+from shared.wire import MAX_ERROR_CHARS
 
 _log = logging.getLogger(__name__)
 

@@ -11,8 +11,9 @@ from orchestrators.activities import agents, case, turn
 from orchestrators.activities.persistence import persist
 from orchestrators.names import ActivityName
 from shared.container import Services, services
+from shared.domain.outcome import Outcome
 from shared.domain.turns import CaseInput, DeliverInput, HandOverInput, TurnInput
-from shared.wire import Json, Outcome, decode, encode, pack, unpack
+from shared.wire import Json, decode, encode, pack, unpack
 
 Step = Callable[[Json], Awaitable[object]]
 """Plain JSON in, plain JSON out."""

@@ -19,12 +19,13 @@ from orchestrators.activities.replies import (
 from shared.adapters.records.tickets import Settled
 from shared.authority.verify import verify_approval
 from shared.container import Services
-from shared.domain.case import SEVERITY_RANK, Case
+from shared.domain.case import Case
 from shared.domain.deltas import Channel, Context, Metadata, Snapshot
 from shared.domain.drafts import Draft
 from shared.domain.errors import SchemaError
 from shared.domain.human_triggers import SLA_MINUTES, HumanTrigger, Severity
 from shared.domain.ids import TraceId, case_id, turn_instance_id
+from shared.domain.priority import TIER
 from shared.domain.sources import HistoryLine
 from shared.domain.text import MaskedText
 from shared.domain.thread import to_lines
@@ -151,7 +152,7 @@ async def hand_over(request: HandOverInput, services: Services) -> Settlement:
             customer_id=state.snapshot.customer_id,
             message_id=turn.message_id,
             severity=severity,
-            severity_rank=SEVERITY_RANK[severity],
+            severity_rank=TIER[severity],
             triggers=triggers,
             reason=request.route.reason,
             intent=found.customer_intent.value if found else None,
@@ -185,7 +186,7 @@ async def finish_lost_handoff(handoff: HandoffRow, services: Services) -> None:
             customer_id=handoff.customer_id,
             message_id=handoff.message_id,
             severity=severity,
-            severity_rank=SEVERITY_RANK[severity],
+            severity_rank=TIER[severity],
             triggers=handoff.triggers,
             reason="the turn's flow ended before its handoff did",
             opened_at=handoff.at,

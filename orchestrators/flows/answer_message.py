@@ -29,6 +29,7 @@ from shared.domain.deltas import (
 )
 from shared.domain.drafts import ApprovedReply, Check, CheckVerdict
 from shared.domain.human_triggers import HumanTrigger
+from shared.domain.outcome import Outcome
 from shared.domain.retries import MAX_REISSUES, MAX_REVISIONS
 from shared.domain.turns import (
     CannedKind,
@@ -42,7 +43,7 @@ from shared.domain.turns import (
     StepTimes,
     TurnInput,
 )
-from shared.wire import Json, Outcome, decode, encode, pack, unpack
+from shared.wire import Json, decode, encode, pack, unpack
 
 BUSY_WAIT: Final = timedelta(milliseconds=300)
 """Pause before asking again while an earlier turn of the conversation delivers. Value ours."""

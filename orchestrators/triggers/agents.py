@@ -36,11 +36,12 @@ from shared.domain.grants import Grant, SignedGrant
 from shared.domain.ids import CustomerId
 from shared.domain.intents import ActionType
 from shared.domain.ledger import LedgerEntry, TurnRecord
+from shared.domain.outcome import Outcome
 from shared.domain.sources import HistoryLine
 from shared.domain.ticket import TurnRow
 from shared.domain.turns import Reviewed, StepTimes
 from shared.ports.documents import TenantScope
-from shared.wire import Json, Outcome, encode, pack, unpack
+from shared.wire import Json, encode, pack, unpack
 
 ALONE: Final = "alone"
 """Id of the action and grant an executor called alone is shown: nothing ever mints it."""

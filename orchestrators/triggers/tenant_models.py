@@ -11,7 +11,8 @@ from pydantic import Field
 from orchestrators.triggers.models import Id, Line, QueryModel, Request, Shown
 from shared.domain.api_key import DeskRole, KeyScope
 from shared.domain.policy import TenantPolicy
-from shared.domain.tenant import TenantStatus, Tier
+from shared.domain.tenant import TenantStatus
+from shared.domain.tiers import Tier
 
 MAX_OVERLAP_S: Final = 30 * 24 * 3600
 """Longest time a rotated key may go on working. Source: shared.adapters.records.keys."""

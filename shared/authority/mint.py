@@ -8,11 +8,9 @@ from datetime import timedelta
 
 from shared.authority.payloads import APPROVAL, GRANT, approval_payload, grant_payload
 from shared.authority.seal import KeyRing, seal
+from shared.domain.actions import Action, payload_hash
 from shared.domain.drafts import ApprovedReply, Draft, Review
 from shared.domain.grants import MAX_GRANT_TTL_S, Grant, SignedGrant
-from shared.domain.ids import CustomerId, OrderId, TenantId
-from shared.domain.intents import ActionType
-from shared.domain.money import Money
 from shared.ports.clock import Clock, IdSource
 
 
@@ -34,27 +32,31 @@ class SealMint:
 
     def seal_grant(
         self,
+        action: Action,
         *,
-        tenant_id: TenantId,
-        account_id: CustomerId,
-        action_type: ActionType,
-        action_id: str,
-        amount: Money | None,
         policy_version: int,
-        order_id: OrderId | None = None,
+        fence: int = 0,
         ttl_s: int = MAX_GRANT_TTL_S,
     ) -> SignedGrant:
-        """Return a single-use right to this one action. Raises: ValueError when the life is longer than allowed."""
+        """Return a single-use right to exactly this action, with its amount, lines and payload.
+
+        Raises: ValueError when the life is longer than allowed.
+        """
         now = self._clock.now()
+        proposal = action.proposal
         grant = Grant(
             grant_id=self._ids.new_id(),
-            tenant_id=tenant_id,
-            account_id=account_id,
-            action_type=action_type,
-            action_id=action_id,
-            order_id=order_id,
-            amount=amount,
+            tenant_id=action.tenant_id,
+            account_id=action.customer_id,
+            action_type=action.type,
+            action_id=action.action_id,
+            payload_hash=payload_hash(proposal),
+            order_id=getattr(proposal, "order_id", None),
+            lines=getattr(proposal, "lines", ()),
+            amount=action.amount,
             policy_version=policy_version,
+            approved_by=action.approved_by,
+            fence=fence,
             issued_at=now,
             expires_at=now + timedelta(seconds=ttl_s),
         )

@@ -5,34 +5,15 @@ Source: SU-03 (no approval, no delivery), AX-02.
 """
 
 from datetime import datetime
-from typing import Final
 
 from shared.authority.payloads import APPROVAL, GRANT, approval_payload, grant_payload
 from shared.authority.seal import KeyRing, is_sealed
+from shared.domain.actions import Action, payload_hash
 from shared.domain.drafts import ApprovedReply
 from shared.domain.errors import AuthorityError
-from shared.domain.grants import Grant, SignedGrant
-from shared.domain.ids import CustomerId, TenantId
-from shared.domain.intents import ActionType
-
-_PROOF: Final = object()
-
-
-class VerifiedGrant:
-    """A grant whose seal, life and purpose were checked; writers accept nothing less."""
-
-    __slots__ = ("_grant",)
-
-    def __init__(self, grant: Grant, proof: object) -> None:
-        """Raises: AuthorityError unless called by this module."""
-        if proof is not _PROOF:
-            raise AuthorityError("a VerifiedGrant comes from verify_grant only")
-        self._grant = grant
-
-    @property
-    def grant(self) -> Grant:
-        """Return what was granted."""
-        return self._grant
+from shared.domain.grants import SignedGrant
+from shared.domain.proof import PROOF
+from shared.domain.verified import VerifiedGrant
 
 
 def verify_approval(approved: ApprovedReply, *, scope: str, keys: KeyRing) -> None:
@@ -49,27 +30,22 @@ def verify_approval(approved: ApprovedReply, *, scope: str, keys: KeyRing) -> No
         raise AuthorityError("approval seal does not verify")
 
 
-def verify_grant(
-    signed: SignedGrant,
-    *,
-    tenant_id: TenantId,
-    account_id: CustomerId,
-    action_type: ActionType,
-    action_id: str,
-    now: datetime,
-    keys: KeyRing,
-) -> VerifiedGrant:
-    """Return the grant as verified for exactly this action.
+def verify_grant(signed: SignedGrant, action: Action, *, now: datetime, keys: KeyRing) -> VerifiedGrant:
+    """Return the grant as verified for exactly this action as it is stored now.
 
-    Raises: AuthorityError naming what differs: tenant, account, action, life or seal.
+    Raises: AuthorityError naming what differs: seal, tenant, account, action, payload, lines, amount or life.
     """
     grant = signed.grant
     if not is_sealed(grant_payload(grant), signed.seal, purpose=GRANT, keys=keys):
         raise AuthorityError("grant seal does not verify")
-    if (grant.tenant_id, grant.account_id) != (tenant_id, account_id):
+    if (grant.tenant_id, grant.account_id) != (action.tenant_id, action.customer_id):
         raise AuthorityError("grant is for another account")
-    if (grant.action_type, grant.action_id) != (action_type, action_id):
+    if (grant.action_type, grant.action_id) != (action.type, action.action_id):
         raise AuthorityError(f"grant {grant.grant_id!r} is for another action")
+    if grant.payload_hash != payload_hash(action.proposal):
+        raise AuthorityError(f"grant {grant.grant_id!r} is for another payload")
+    if grant.amount != action.amount:
+        raise AuthorityError(f"grant {grant.grant_id!r} is for another amount")
     if not grant.is_live(now):
         raise AuthorityError(f"grant {grant.grant_id!r} is not live")
-    return VerifiedGrant(grant, _PROOF)
+    return VerifiedGrant(grant, PROOF)

@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from shared.domain.deltas import ActionResult
 from shared.domain.human_triggers import Severity
-from shared.domain.ids import CaseId, ConversationId, CustomerId, MessageId, TenantId
+from shared.domain.ids import CaseId, ConversationId, CustomerId, MessageId, SourceRef, TenantId
 from shared.domain.text import MaskedText
 from shared.domain.ticket import SourceShown
 from shared.domain.wire_model import Wire
@@ -22,6 +22,13 @@ class CaseStatus(StrEnum):
     CLAIMED = "claimed"
     RELEASED = "released"
     RESOLVED = "resolved"
+
+
+class Passage(Wire):
+    """A sentence of a source."""
+
+    ref: SourceRef
+    text: str
 
 
 class Case(Wire):
@@ -44,7 +51,11 @@ class Case(Wire):
     draft: MaskedText | None = None
     """The unsent draft, for the person only."""
     sources: tuple[SourceShown, ...] = ()
+    passages: tuple[Passage, ...] = ()
+    """What the sources say that contradict each other (SU-05)."""
     proposed: tuple[ActionResult, ...] = ()
+    action_id: str | None = None
+    """The action a person decides about here; the bot keeps the conversation meanwhile (design §9 "Approvals")."""
     opened_at: datetime
     due_at: datetime
     """When on-call is paged if nobody has claimed it (PR-04)."""
@@ -53,6 +64,17 @@ class Case(Wire):
     closed_at: datetime | None = None
     is_paged: bool = False
 
+    @property
+    def is_human(self) -> bool:
+        """A case is always a person's (RT-07)."""
+        return True
 
-SEVERITY_RANK = {Severity.CRITICAL: 0, Severity.HIGH: 1, Severity.NORMAL: 2, Severity.LOW: 3}
-"""Queue order; critical outranks age. Source: RT-07."""
+    @property
+    def queued_at(self) -> datetime:
+        """Return when it entered the queue; a case that came back keeps its place."""
+        return self.opened_at
+
+    @property
+    def queue_id(self) -> str:
+        """Return its id, which breaks ties."""
+        return self.id

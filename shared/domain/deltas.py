@@ -6,6 +6,7 @@ disjoint by construction: each delta class has its own field. Source: PR-03, des
 
 from datetime import datetime
 from enum import StrEnum
+from typing import Final
 
 from pydantic import Field
 
@@ -13,8 +14,20 @@ from shared.domain.agents import SPECS, AgentName
 from shared.domain.drafts import Draft, Review
 from shared.domain.errors import SchemaError, StalenessError
 from shared.domain.human_triggers import HumanTrigger, Severity
-from shared.domain.ids import ConversationId, CustomerId, InstanceId, MessageId, OrderId, SourceRef, TenantId, TraceId
+from shared.domain.ids import (
+    CaseId,
+    ConversationId,
+    CustomerId,
+    InstanceId,
+    MessageId,
+    OrderId,
+    SourceRef,
+    TenantId,
+    TraceId,
+    action_ref,
+)
 from shared.domain.intents import CustomerIntent
+from shared.domain.policy import RoutingRules
 from shared.domain.sources import (
     BillingEvent,
     HistoryLine,
@@ -84,6 +97,9 @@ class Snapshot(Wire):
     """Key of the issue the conversation is about: intent and order (GO-03)."""
     contacts_on_issue: int = 0
     """How often the customer has already come with that unresolved issue; this message not counted."""
+    rules: RoutingRules = RoutingRules()
+    """The tenant's thresholds, read once when the turn opened: a policy saved meanwhile counts from the next turn."""
+    policy_version: int = Field(default=1, ge=1)
 
 
 class Entities(Wire):
@@ -160,6 +176,8 @@ class ActionStatus(StrEnum):
     EXECUTED = "executed"
     PENDING_APPROVAL = "pending_approval"
     REFUSED = "refused"
+    IN_PROGRESS = "in_progress"
+    """Decided and not done yet: the account's lane or the shop is busy (docs/decisions/0011)."""
 
 
 class ActionResult(Wire):
@@ -168,8 +186,20 @@ class ActionResult(Wire):
     type: str
     status: ActionStatus
     action_id: str = ""
+    order_id: OrderId | None = None
     amount_minor: int | None = None
     currency: str | None = None
+    reason: str = ""
+    """Why it waits or was refused, for the desk; words of ours."""
+    case_id: CaseId | None = None
+    """The approval it waits for."""
+    reference: str = ""
+    """The shop's own id of what was done."""
+
+    @property
+    def ref(self) -> SourceRef:
+        """The reference a reply cites for what was done."""
+        return action_ref(self.action_id)
 
 
 class Delta(Wire):
@@ -217,6 +247,12 @@ class ReviewDelta(Delta):
     review: Review
 
 
+class DecisionDelta(Delta):
+    """Writes `decisions`."""
+
+    decisions: tuple[ActionResult, ...]
+
+
 class ActionDelta(Delta):
     """Writes `actions`."""
 
@@ -224,19 +260,27 @@ class ActionDelta(Delta):
 
 
 AnyDelta = (
-    ClassificationDelta | EscalationDelta | KnowledgeDelta | AccountDelta | DraftDelta | ReviewDelta | ActionDelta
+    ClassificationDelta
+    | EscalationDelta
+    | KnowledgeDelta
+    | AccountDelta
+    | DraftDelta
+    | ReviewDelta
+    | DecisionDelta
+    | ActionDelta
 )
 
-WRITERS: dict[type[Delta], AgentName] = {
-    ClassificationDelta: AgentName.INTAKE_CLASSIFIER,
-    EscalationDelta: AgentName.ESCALATION_DETECTOR,
-    KnowledgeDelta: AgentName.KNOWLEDGE_RETRIEVER,
-    AccountDelta: AgentName.ACCOUNT_CONTEXT,
-    DraftDelta: AgentName.RESPONSE_COMPOSER,
-    ReviewDelta: AgentName.SUPERVISOR,
-    ActionDelta: AgentName.ACTION_EXECUTOR,
+WRITERS: Final[dict[type[Delta], tuple[AgentName, str]]] = {
+    ClassificationDelta: (AgentName.INTAKE_CLASSIFIER, "classification"),
+    EscalationDelta: (AgentName.ESCALATION_DETECTOR, "escalation"),
+    KnowledgeDelta: (AgentName.KNOWLEDGE_RETRIEVER, "knowledge"),
+    AccountDelta: (AgentName.ACCOUNT_CONTEXT, "account"),
+    DraftDelta: (AgentName.RESPONSE_COMPOSER, "draft"),
+    ReviewDelta: (AgentName.SUPERVISOR, "review"),
+    DecisionDelta: (AgentName.SUPERVISOR, "decisions"),
+    ActionDelta: (AgentName.ACTION_EXECUTOR, "actions"),
 }
-"""Whose delta is whose; the write-set comes from AgentSpec."""
+"""Whose delta is whose, and the one field it sets; AgentSpec.writes allows it."""
 
 
 class TurnState(Wire):
@@ -250,7 +294,34 @@ class TurnState(Wire):
     account: Account | None = None
     draft: Draft | None = None
     review: Review | None = None
+    decisions: tuple[ActionResult, ...] = ()
+    """What the supervisor decided about the actions the customer asks for."""
     actions: tuple[ActionResult, ...] = ()
+    """What the executor did."""
+
+    @property
+    def outcomes(self) -> tuple[ActionResult, ...]:
+        """Return each action once, as it stands: done, or else as decided."""
+        done = {action.action_id: action for action in self.actions}
+        decided = tuple(done.get(d.action_id, d) for d in self.decisions)
+        return decided + tuple(a for a in self.actions if a.action_id not in {d.action_id for d in self.decisions})
+
+
+STATE_FIELDS: Final = frozenset(TurnState.model_fields) - {"snapshot", "version"}
+"""What a delta can set."""
+
+
+def view(state: TurnState, agent: AgentName) -> TurnState:
+    """Return the state with what the agent may not read taken out; the snapshot is always there.
+
+    Source: PR-03 (read-only snapshots), AgentSpec.reads.
+    """
+    hidden = {
+        name: () if isinstance(getattr(state, name), tuple) else None
+        for name in STATE_FIELDS - SPECS[agent].reads
+        if getattr(state, name)
+    }
+    return state.model_copy(update=hidden) if hidden else state
 
 
 def apply_batch(state: TurnState, deltas: tuple[AnyDelta, ...]) -> TurnState:
@@ -266,8 +337,10 @@ def apply_batch(state: TurnState, deltas: tuple[AnyDelta, ...]) -> TurnState:
             raise StalenessError(
                 f"delta {type(delta).__name__} is for version {delta.base_version}, state is {state.version}"
             )
-        for name in SPECS[WRITERS[type(delta)]].writes:
-            if name in changes:
-                raise SchemaError(f"two deltas of one batch write {name!r}")
-            changes[name] = getattr(delta, name)
+        agent, name = WRITERS[type(delta)]
+        if name not in SPECS[agent].writes:
+            raise SchemaError(f"{agent.value} may not write {name!r}")
+        if name in changes:
+            raise SchemaError(f"two deltas of one batch write {name!r}")
+        changes[name] = getattr(delta, name)
     return state.model_copy(update={**changes, "version": state.version + 1})

@@ -8,6 +8,7 @@ from typing import Final, Self
 
 from pydantic import AwareDatetime, Field, model_validator
 
+from shared.domain.actions import LineRef
 from shared.domain.ids import ID_PATTERN, CustomerId, OrderId, TenantId
 from shared.domain.intents import ActionType
 from shared.domain.money import Money
@@ -27,11 +28,19 @@ class Grant(Wire):
     """The customer's billing account."""
     action_type: ActionType
     action_id: str = Field(min_length=1, max_length=128)
+    payload_hash: str = Field(pattern=r"^[0-9a-f]{64}$")
+    """Of exactly this proposal: another address or another note needs another grant."""
     order_id: OrderId | None = None
+    lines: tuple[LineRef, ...] = ()
+    """The lines it covers; empty for the whole order, or where there is none."""
     amount: Money | None = None
     """The exact sum of a billing action; None where no money moves."""
     policy_version: int = Field(ge=1)
     """The tenant policy whose ceiling allowed it."""
+    approved_by: str = ""
+    """The person who approved it; empty when the ceilings did."""
+    fence: int = Field(default=0, ge=0)
+    """The lane it was minted in; consuming it in a later one fails (AX-04)."""
     issued_at: AwareDatetime
     expires_at: AwareDatetime
 

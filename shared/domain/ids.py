@@ -80,3 +80,18 @@ def article_ref(article: ArticleId, version: int) -> SourceRef:
 def order_ref(order: OrderId) -> SourceRef:
     """Return the reference of an order that belongs to the asking customer."""
     return SourceRef(f"order:{order}")
+
+
+def approval_case_id(action_id: str) -> CaseId:
+    """Return the one case in which a person decides about an action."""
+    return CaseId("ac-" + digest("approval", action_id)[:INSTANCE_DIGEST_CHARS])
+
+
+def action_instance_id(action_id: str) -> InstanceId:
+    """Return the one instance that waits for an approved action and runs it."""
+    return InstanceId("a-" + action_id)
+
+
+def action_ref(action_id: str) -> SourceRef:
+    """Return the reference of something that was done in this turn."""
+    return SourceRef(f"action:{action_id}")

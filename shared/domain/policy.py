@@ -8,12 +8,22 @@ from typing import Final
 
 from pydantic import Field
 
-from shared.domain.human_triggers import HumanTrigger
+from shared.domain.actions import APPROVAL_HOURS
+from shared.domain.agents import CLARIFY_BELOW, COMPOSER_FLOOR, RETRIEVAL_FLOOR
+from shared.domain.desk_hours import DeskHours
+from shared.domain.governance import Governance
+from shared.domain.human_triggers import SLA_MINUTES, HumanTrigger, Severity
 from shared.domain.intents import CustomerIntent
 from shared.domain.wire_model import Wire
 
 MAX_RULES: Final = 50
 """Most escalation rules a tenant may save; refused up front with this limit. Source: fault 110; value ours."""
+
+
+CONTACTS_BEFORE_PERSON: Final = 2
+"""Earlier contacts on one unresolved issue after which the next brings a person. Source: GO-03 (third contact)."""
+QUEUE_CAP: Final = 500
+"""Open cases of a tenant above which customers are only told that their message arrived. Source: RK-01; value ours."""
 
 
 class EscalationRule(Wire):
@@ -23,6 +33,19 @@ class EscalationRule(Wire):
     intents: tuple[CustomerIntent, ...] = ()
     phrases: tuple[str, ...] = Field(default=(), max_length=20)
     min_order_minor: int | None = Field(default=None, ge=0)
+
+
+class RoutingRules(Wire):
+    """Thresholds of routing; a tenant may ask for more certainty than the requirements do, never for less."""
+
+    clarify_below: float = Field(default=CLARIFY_BELOW, ge=CLARIFY_BELOW, le=1)
+    """Classifier confidence under which a message is ambiguous (RT-05)."""
+    retrieval_floor: float = Field(default=RETRIEVAL_FLOOR, ge=RETRIEVAL_FLOOR, le=1)
+    """Retrieval confidence under which nothing is drafted (RT-06)."""
+    composer_floor: float = Field(default=COMPOSER_FLOOR, ge=COMPOSER_FLOOR, le=1)
+    """Composer confidence under which a person is asked (GO-03)."""
+    contacts_before_person: int = Field(default=CONTACTS_BEFORE_PERSON, ge=0, le=CONTACTS_BEFORE_PERSON)
+    """Earlier contacts on one unresolved issue after which the next brings a person (GO-03)."""
 
 
 class OfflineAnswers(StrEnum):
@@ -59,3 +82,17 @@ class TenantPolicy(Wire):
     conversation_rate_per_minute: int = Field(default=60, ge=1, le=10_000)
     is_scrubbing: bool = False
     """Storage scrubbing (PV-03)."""
+    routing: RoutingRules = RoutingRules()
+    governance: Governance = Governance()
+    sla_minutes: dict[Severity, int] = Field(default_factory=dict)
+    """Minutes a case may wait unclaimed, by severity; a severity left out keeps the default (PR-04)."""
+    desk_hours: DeskHours = DeskHours()
+    """When people are at the desk; says what a customer may be told of waiting."""
+    queue_cap: int = Field(default=QUEUE_CAP, ge=1, le=100_000)
+    """Open cases above which a handoff is only acknowledged, without an expected time (RK-01, fault 014)."""
+    approval_hours: int = Field(default=APPROVAL_HOURS, ge=1, le=30 * 24)
+    """Hours an action waits for a person's decision (AX-02)."""
+
+    def sla_of(self, severity: Severity) -> int:
+        """Return the minutes a case of this severity may wait unclaimed."""
+        return self.sla_minutes.get(severity, SLA_MINUTES[severity])

@@ -15,6 +15,7 @@ from shared.domain.errors import SchemaError
 from shared.domain.human_triggers import HumanTrigger
 from shared.domain.ids import ID_PATTERN, TenantId
 from shared.domain.policy import TenantPolicy
+from shared.domain.tiers import Tier
 from shared.domain.wire_model import Wire
 
 OPERATOR_TENANT: Final = TenantId("-")
@@ -25,14 +26,6 @@ MAX_SETTING_CHARS: Final = 1_000
 """Longest text of a policy: a greeting stands in every reply. Unit: characters. Value ours."""
 MAX_SETTING_ITEMS: Final = 200
 """Most items of a policy's list: each reply and each message is held against all of them. Value ours."""
-
-
-class Tier(StrEnum):
-    """What the merchant bought; decides which memory layers exist (ME-01…04)."""
-
-    STARTER = "starter"
-    PROFESSIONAL = "professional"
-    ENTERPRISE = "enterprise"
 
 
 class TenantStatus(StrEnum):

@@ -143,6 +143,7 @@ class ActionShown(Wire):
     status: str
     amount_minor: int | None = None
     currency: str | None = None
+    action_id: str = ""
 
 
 class TurnResult(Wire):
@@ -172,7 +173,7 @@ class OutboxRow(Wire):
     """One outgoing message; at most one a turn, whatever its source (fault 110)."""
 
     id: str
-    """`out:{seq}`, seq of the customer message answered, or `out:p{seq}` for a person's reply"""
+    """`out:{seq}`, seq of the customer message answered, `out:p{seq}` of a person's reply, `out:n{seq}` of a notice"""
     kind: str = "outbox"
     tenant_id: TenantId
     conversation_id: ConversationId
@@ -195,6 +196,20 @@ class PersonRow(Wire):
     seq: int
     text: MaskedText
     author: str
+    at: datetime
+
+
+class NoticeRow(Wire):
+    """A message of ours that answers no message: how an approved, rejected or expired action ended."""
+
+    id: str
+    """`notice:{notice_id}`: the same event is told once"""
+    kind: str = "notice"
+    tenant_id: TenantId
+    conversation_id: ConversationId
+    customer_id: CustomerId | None = None
+    seq: int
+    text: MaskedText
     at: datetime
 
 

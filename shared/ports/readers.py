@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
+from shared.domain.actions import Action, Effect, OrderProposal, Quote
 from shared.domain.deltas import Knowledge
 from shared.domain.ids import ArticleId, OrderId, SourceRef
 from shared.domain.intents import ArticleType, CustomerIntent
@@ -31,6 +32,53 @@ class AccountReader(Protocol):
 
     async def billing_events(self, scope: CustomerScope, since: datetime) -> tuple[BillingEvent, ...]:
         """Return charges, refunds and credits since the moment, newest first."""
+        ...
+
+
+class BillingReader(Protocol):
+    """What may be asked of the shop before and after an action. Raises (every method): Unavailable, RateLimited."""
+
+    async def quote(self, scope: CustomerScope, proposal: OrderProposal) -> Quote | None:
+        """Return what the proposal would move now; None when the order is not this customer's, or is not there."""
+        ...
+
+    async def find_effect(self, scope: CustomerScope, action: Action) -> Effect | None:
+        """Return what the shop did for this action, or None when it is certain that it did nothing.
+
+        Raises: Unavailable, RateLimited, IntegrationError when that cannot be known: never None for "don't know".
+        """
+        ...
+
+
+class Tombstones(Protocol):
+    """Who was erased."""
+
+    async def is_erased(self, scope: CustomerScope) -> bool:
+        """Tell whether the customer was erased and has not come back since. Raises: Unavailable, RateLimited."""
+        ...
+
+
+class ActionReader(Protocol):
+    """Actions of an account, and what a shop has paid before."""
+
+    async def get(self, scope: CustomerScope, action_id: str) -> Action | None:
+        """Return the action, or None."""
+        ...
+
+    async def under_way(self, scope: CustomerScope) -> tuple[Action, ...]:
+        """Return the account's actions whose grant is consumed and whose end is not known, oldest first."""
+        ...
+
+    async def spent_minor(self, scope: CustomerScope, currency: str, *, since: datetime, without: str) -> int:
+        """Return the account's rolling sum: amounts of counted actions since the moment, one action left out."""
+        ...
+
+    async def payments(self, scope: CustomerScope, *, since: datetime, without: str) -> int:
+        """Return how many billing actions of the account count since the moment, one action left out."""
+        ...
+
+    async def past_amounts(self, scope: TenantScope, currency: str, *, since: datetime) -> tuple[int, ...]:
+        """Return the amounts the shop has paid since the moment, newest first, bounded (anomaly monitor)."""
         ...
 
 

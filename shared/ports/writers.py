@@ -1,10 +1,17 @@
 """Ports that write to our own stores; of the agents only the executor and the recorder hold one. Source: design §2."""
 
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol
 
-from shared.domain.ids import ConversationId, CustomerId
+from shared.domain.actions import Action, ActionOp, Effect, Proposal
+from shared.domain.ids import CaseId, ConversationId, MessageId
+from shared.domain.intents import CustomerIntent
+from shared.domain.lanes import LaneStanding
 from shared.domain.ledger import LedgerEntry, TurnRecord
-from shared.ports.documents import TenantScope
+from shared.domain.money import Money
+from shared.domain.verified import VerifiedGrant
+from shared.ports.documents import CustomerScope, TenantScope
 
 
 class LedgerWriter(Protocol):
@@ -23,19 +30,79 @@ class AnalyticsWriter(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class ActionRequest:
+    """A proposal somebody asks for, before it is known as an action."""
+
+    proposal: Proposal
+    intent: CustomerIntent | None
+    conversation_id: ConversationId
+    message_id: MessageId
+    severity: str
+    policy_version: int
+    expires_at: datetime
+
+
+class ActionDecisions(Protocol):
+    """Where decisions about actions are written; the supervisor's activity and the desk hold it, never the executor."""
+
+    async def request(self, scope: CustomerScope, asked: ActionRequest, ordinal_of: str) -> Action:
+        """Return the action this request means, created as pending when it is new.
+
+        The same request (conversation, message and `ordinal_of`, its place in the turn) always means the same action;
+        another request for the same lines means the one that is not over yet, or else the next ordinal (fault 072).
+        """
+        ...
+
+    async def decide(
+        self,
+        scope: CustomerScope,
+        action_id: str,
+        op: ActionOp,
+        *,
+        reason: str,
+        amount: Money | None = None,
+        by: str = "",
+        policy_version: int | None = None,
+        proposal: Proposal | None = None,
+        case: CaseId | None = None,
+    ) -> Action:
+        """Apply approve, refuse, return_to_desk or expire by compare-and-swap; repeating one that happened is success.
+
+        `proposal` replaces what is asked (a person filled in an address); the action's id stays.
+        Raises: NotFound; StalenessError when the action's life does not allow it.
+        """
+        ...
+
+    async def mark_told(self, scope: CustomerScope, action_id: str) -> None:
+        """Record that the customer and the desk know how the action ended."""
+        ...
+
+
 class ActionClaims(Protocol):
-    """Idempotency of actions: one effect for one action id (AX-03)."""
+    """What the executor needs of the store: the lane, the single use of a grant, and what came of the call."""
 
-    async def claim(
-        self, scope: TenantScope, account: CustomerId, action_id: str, grant_id: str, conversation: ConversationId
-    ) -> bool:
-        """Consume the grant and store the action before its call; False when the action was claimed before."""
+    async def take_lane(self, scope: CustomerScope, action_id: str, holder: str) -> LaneStanding:
+        """Ask for the account's lane, first come first served."""
         ...
 
-    async def is_done(self, scope: TenantScope, account: CustomerId, action_id: str) -> bool:
-        """Tell whether the action's effect has been confirmed."""
+    async def free_lane(self, scope: CustomerScope, action_id: str, fence: int) -> None:
+        """Give the lane back; nothing happens when somebody else has it by now."""
         ...
 
-    async def confirm(self, scope: TenantScope, account: CustomerId, action_id: str) -> None:
-        """Record that the effect happened."""
+    async def start(self, scope: CustomerScope, verified: VerifiedGrant) -> Action:
+        """Consume the grant and write that the call begins, in one batch; before anything is called (AX-03).
+
+        Raises: AuthorityError when the grant was consumed, the action's life does not allow it, or the lane's fence is
+        no longer the grant's.
+        """
+        ...
+
+    async def finish(
+        self, scope: CustomerScope, action_id: str, op: ActionOp, *, effect: Effect | None = None, reason: str = ""
+    ) -> Action:
+        """Write what came of it (confirm, refuse, undo_start, doubt) and free the lane it holds; repeating is success.
+
+        Raises: NotFound; StalenessError when the action's life does not allow it.
+        """
         ...

@@ -14,7 +14,8 @@ from shared.adapters.records.secret_box import SecretBox
 from shared.domain.errors import AlreadyExists, NotFound, VersionConflict
 from shared.domain.ids import TenantId
 from shared.domain.policy import TenantPolicy
-from shared.domain.tenant import PolicyVersion, Tenant, TenantStatus, Tier, changed_settings, check_policy
+from shared.domain.tenant import PolicyVersion, Tenant, TenantStatus, changed_settings, check_policy
+from shared.domain.tiers import Tier
 from shared.ports.clock import Clock, IdSource
 from shared.ports.documents import (
     Container,

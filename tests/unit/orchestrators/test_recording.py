@@ -11,8 +11,9 @@ from orchestrators.flows.answer_message import MAX_RECORD_WAITS, RECORD_WAIT, an
 from orchestrators.names import ActivityName
 from shared.domain.errors import ErrorClass
 from shared.domain.ids import ConversationId, MessageId, TenantId
+from shared.domain.outcome import Failure, Outcome
 from shared.domain.turns import OpenedTurn, TurnInput
-from shared.wire import Failure, Outcome, encode, pack
+from shared.wire import encode, pack
 
 NOW = datetime(2026, 3, 3, tzinfo=UTC)
 TURN = TurnInput(tenant_id=TenantId("t1"), conversation_id=ConversationId("c1"), message_id=MessageId("m1"), seq=1)

@@ -11,7 +11,8 @@ from shared.domain.errors import AlreadyExists, AuthorityError, NotFound, Schema
 from shared.domain.human_triggers import HumanTrigger
 from shared.domain.ids import TenantId
 from shared.domain.policy import TenantPolicy
-from shared.domain.tenant import OPERATOR_TENANT, TenantStatus, Tier
+from shared.domain.tenant import OPERATOR_TENANT, TenantStatus
+from shared.domain.tiers import Tier
 from shared.ports.documents import Container, TenantScope
 from shared.privacy.keys import KeyRing
 from tests.conftest import FixedClock

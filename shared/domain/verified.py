@@ -1,0 +1,25 @@
+"""A grant whose seal, life and purpose were checked: writers to the outside accept nothing less.
+
+Only shared.authority.verify holds the proof that makes one (an import fence). Source: AX-02, conventions "Types".
+"""
+
+from shared.domain.errors import AuthorityError
+from shared.domain.grants import Grant
+from shared.domain.proof import PROOF
+
+
+class VerifiedGrant:
+    """A verified right to one action."""
+
+    __slots__ = ("_grant",)
+
+    def __init__(self, grant: Grant, proof: object) -> None:
+        """Raises: AuthorityError without the verifier's proof."""
+        if proof is not PROOF:
+            raise AuthorityError("a VerifiedGrant comes from verify_grant only")
+        self._grant = grant
+
+    @property
+    def grant(self) -> Grant:
+        """Return what was granted."""
+        return self._grant
