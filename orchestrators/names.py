@@ -13,6 +13,7 @@ class FlowName(StrEnum):
 
     ANSWER_MESSAGE = "answer_message"
     HUMAN_HANDOFF = "human_handoff"
+    RUN_ACTION = "run_action"
 
 
 class ActivityName(StrEnum):
@@ -25,19 +26,26 @@ class ActivityName(StrEnum):
     READ_ACCOUNT = "run_account_context"
     COMPOSE = "run_response_composer"
     REVIEW = "run_supervisor_review"
+    SHADOW_REVIEW = "run_shadow_review"
     AUTHORISE = "run_supervisor_authorise"
+    TAKE_LANE = "take_lane"
+    GRANT = "run_supervisor_grant"
     EXECUTE = "run_action_executor"
     DELIVER = "deliver_reply"
     HAND_OVER = "hand_over"
     RECORD = "run_analytics_recorder"
     READ_CASE = "read_case"
     PAGE = "page_on_call"
+    READ_ACTION = "read_action"
+    EXPIRE_ACTION = "expire_action"
+    SETTLE_ACTION = "settle_action"
 
 
 class EventName(StrEnum):
     """External events; hints only, the store is the truth (fault 082)."""
 
     CASE_CHANGED = "case_changed"
+    ACTION_CHANGED = "action_changed"
 
 
 METHODS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")

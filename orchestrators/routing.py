@@ -1,4 +1,4 @@
-"""Where a turn goes: one pure function over the turn's state. Decides, never acts.
+"""Where a turn goes: pure functions over what routing knows of it. Decides, never acts.
 
 Precedence: safety, critical severity, VIP, churn-risk > explicit wish for a person > the other human triggers >
 small talk and out of scope > clarification (one an issue) > action > answer. Where class and retrieval disagree the
@@ -7,100 +7,56 @@ stronger belief counts (docs/decisions/0006). Source: S2 §3, RT-01…06, GO-03,
 
 from typing import Final
 
-from shared.domain.agents import CLARIFY_BELOW, RETRIEVAL_FLOOR
-from shared.domain.deltas import Account, ActionResult, ActionStatus, Classification, Knowledge, TurnState
-from shared.domain.human_triggers import HumanTrigger, Severity, ranked
-from shared.domain.intents import ISSUE_INTENTS, NEEDS, ActionType, CustomerIntent, IntentNeeds
-from shared.domain.question_form import is_question
-from shared.domain.sources import Order
+from shared.domain.deltas import TurnState
+from shared.domain.human_triggers import HumanTrigger, ranked
+from shared.domain.intents import NEEDS, ActionType, CustomerIntent, IntentNeeds
+from shared.domain.policy import RoutingRules
+from shared.domain.routing_facts import RoutingFacts
+from shared.domain.trigger_rules import fired
 from shared.domain.turns import Route, RouteKind
-
-CONTACTS_BEFORE_PERSON: Final = 2
-"""Earlier contacts on one unresolved issue after which the next brings a person. Source: GO-03 (third contact)."""
 
 ANSWERED_ANYWAY: Final = 0.8
 """Retrieval confidence from which an article answers a message whose class is unclear (RT-05) or "out of scope".
 Source: ours, docs/decisions/0006: our own questions of an unclear class and without an answer stay far below it."""
 WHICH_ORDER: Final = "which order is meant"
 """Reason of a clarification that asks for the order; the flow words it so."""
+CANNOT_LOOK: Final = "the shop's knowledge cannot be read"
+"""Reason of an acknowledgment while retrieval is down (RK-01)."""
 
-REASONS: Final = {
-    HumanTrigger.EXPLICIT_WISH: "the customer asked for a person",
-    HumanTrigger.THIRD_CONTACT: "the third contact about the same unresolved issue",
-    HumanTrigger.TENANT_RULE: "a rule of the shop",
-    HumanTrigger.LEGAL: "legal or regulatory words",
-}
-"""What the desk reads where the trigger's own name would not do."""
-
-ACTION_INTENTS: Final = {
-    CustomerIntent.ORDER_CANCEL: ActionType.CANCEL_ORDER,
-    CustomerIntent.ORDER_CHANGE: ActionType.CHANGE_ADDRESS,
-    CustomerIntent.REFUND: ActionType.REFUND,
-    CustomerIntent.BILLING_DISPUTE: ActionType.REFUND,
-}
-"""Intents that ask for a write once they name an own order; until grants land a person does it (SC-02 foundation)."""
+CHANGES: Final = frozenset(
+    {
+        CustomerIntent.ORDER_CANCEL,
+        CustomerIntent.ORDER_CHANGE,
+        CustomerIntent.REFUND,
+        CustomerIntent.BILLING_DISPUTE,
+    }
+)
+"""Intents that ask for a write once they name an own order, whatever else they say."""
 
 
-def issue_key(state: TurnState) -> str:
-    """Return the key of the issue this turn is about (intent and own order), or "" when it is no issue."""
-    found = state.classification
-    if found is None or found.is_social or found.is_out_of_scope or found.customer_intent not in ISSUE_INTENTS:
-        return ""
-    orders = sorted(order.order_id for order in _named_orders(state))
-    return f"{found.customer_intent.value}:{','.join(orders)}"
-
-
-def route(state: TurnState, *, has_widened: bool) -> Route:
-    """Return where the turn goes.
+def route(facts: RoutingFacts, rules: RoutingRules, *, has_widened: bool) -> Route:
+    """Return where the turn goes before anything is drafted.
 
     `has_widened` says that retrieval was repeated with the real intent and its neighbours.
     """
-    found, watch = state.classification, state.escalation
-    if found is None or watch is None:
+    if not facts.is_classified or not facts.is_watched or facts.intent is None:
         return _person(HumanTrigger.AGENT_FAILURE, reason="a deciding agent gave no result")
-    triggers = set(watch.triggers)
-    if found.severity is Severity.CRITICAL:
-        triggers.add(HumanTrigger.CRITICAL_SEVERITY)
-    if found.customer_intent is CustomerIntent.HUMAN_AGENT and found.confidence >= CLARIFY_BELOW:
-        triggers.add(HumanTrigger.EXPLICIT_WISH)
-    issue = issue_key(state)
-    if issue and issue == state.snapshot.issue and state.snapshot.contacts_on_issue >= CONTACTS_BEFORE_PERSON:
-        triggers.add(HumanTrigger.THIRD_CONTACT)
-    if any(found.customer_intent in rule.intents for rule in watch.waiting_rules):
-        triggers.add(HumanTrigger.TENANT_RULE)
+    triggers, reason = fired(facts, rules)
     if triggers:
-        first = ranked(frozenset(triggers))[0]
-        reason = REASONS.get(first, first.value.replace("_", " "))
-        return _person(*triggers, reason=reason, proposed=proposals(state))
-    if (found.is_social or found.is_out_of_scope) and _is_belief_strongest(state, found):
-        return Route(kind=RouteKind.SOCIAL if found.is_social else RouteKind.OUT_OF_SCOPE)
-    if found.confidence < CLARIFY_BELOW and not _answers_itself(state, found):
-        if state.snapshot.has_clarified:
+        return _person(*triggers, reason=reason)
+    if (facts.is_social or facts.is_out_of_scope) and _is_belief_strongest(facts, rules):
+        return Route(kind=RouteKind.SOCIAL if facts.is_social else RouteKind.OUT_OF_SCOPE)
+    if facts.confidence < rules.clarify_below and not _answers_itself(facts, rules):
+        if facts.has_clarified:
             return _person(HumanTrigger.AMBIGUOUS, reason="still unclear after one clarification")
-        return Route(kind=RouteKind.CLARIFY, reason="classification confidence below 0.6")
-    proposed = proposals(state)
-    if proposed:
-        return _person(HumanTrigger.ACTION_NEEDS_PERSON, reason="the customer asks for a change", proposed=proposed)
-    if _asks_change_of_some_order(state, found):
-        if state.snapshot.has_clarified:
-            return _person(HumanTrigger.ACTION_NEEDS_PERSON, reason="the customer asks for a change of some order")
-        return Route(kind=RouteKind.CLARIFY, reason=WHICH_ORDER)
-    return _answer(state, found, has_widened=has_widened)
+        return Route(kind=RouteKind.CLARIFY, reason="classification confidence below its threshold")
+    return _action(facts, rules) or _answer(facts, rules, has_widened=has_widened)
 
 
-def proposals(state: TurnState) -> tuple[ActionResult, ...]:
-    """Return the actions the customer asks for on orders of their own, waiting for a person's approval.
-
-    A question about a refund or a charge asks for no action; "can I cancel 1003?" is a polite request.
-    """
-    found = state.classification
-    if found is None or found.confidence < CLARIFY_BELOW or is_question(state.snapshot.message.value):
-        return ()
-    action = ACTION_INTENTS.get(found.customer_intent)
-    named = _named_orders(state)
-    if action is None or not named:
-        return ()
-    return (ActionResult(type=action.value, status=ActionStatus.PENDING_APPROVAL),)
+def route_draft(facts: RoutingFacts, rules: RoutingRules) -> Route | None:
+    """Return the person a draft or its review calls for, or None when it may go on (GO-03)."""
+    triggers, reason = fired(facts, rules)
+    return _person(*triggers, reason=reason) if triggers else None
 
 
 def needs_second_look(state: TurnState) -> bool:
@@ -121,66 +77,79 @@ def needs_billing(state: TurnState) -> bool:
     return found is not None and is_known and NEEDS[found.customer_intent].is_billing
 
 
-def _answer(state: TurnState, found: Classification, *, has_widened: bool) -> Route:
-    needs = NEEDS[found.customer_intent]
-    if needs.needs_account and state.account is None and (found.entities.order_refs or not needs.needs_knowledge):
+def _action(facts: RoutingFacts, rules: RoutingRules) -> Route | None:
+    """Return the action asked for on own orders, a person where it is not clear, or None when nothing is asked.
+
+    A question about a refund or a charge asks for no action; "can I cancel 1003?" is a polite request.
+    """
+    is_change = facts.intent in CHANGES
+    if facts.confidence < rules.clarify_below or not (facts.asked or is_change):
+        return None
+    if facts.own_orders and not facts.is_question:
+        if facts.is_denied or not facts.asked:
+            return _person(HumanTrigger.ACTION_NEEDS_PERSON, reason="the customer asks for a change")
+        return Route(kind=RouteKind.ACT, act=facts.asked[0])
+    if is_change and facts.has_orders and facts.is_known and not facts.names_order and not facts.is_polite_question:
+        if facts.has_clarified:
+            return _person(HumanTrigger.ACTION_NEEDS_PERSON, reason="the customer asks for a change of some order")
+        return Route(kind=RouteKind.CLARIFY, reason=WHICH_ORDER)
+    return None
+
+
+def _answer(facts: RoutingFacts, rules: RoutingRules, *, has_widened: bool) -> Route:
+    needs = _needs(facts)
+    if needs.needs_account and not facts.has_account and (facts.names_order or not needs.needs_knowledge):
         return _person(HumanTrigger.AGENT_FAILURE, reason="the customer's records cannot be read")
-    if _names_order(found) or (found.confidence >= CLARIFY_BELOW and _has_account_answer(state, needs)):
+    if facts.names_order or (facts.confidence >= rules.clarify_below and _has_account_answer(facts, needs)):
         return Route(kind=RouteKind.ANSWER)
-    confidence = (state.knowledge or Knowledge()).confidence
-    if confidence >= RETRIEVAL_FLOOR:
+    if facts.retrieval_confidence >= rules.retrieval_floor:
         return Route(kind=RouteKind.ANSWER)
-    if needs.needs_account and not needs.needs_knowledge and not state.snapshot.has_clarified:
+    if needs.needs_account and not needs.needs_knowledge and not facts.has_clarified:
         return Route(kind=RouteKind.CLARIFY, reason=WHICH_ORDER)
     if not has_widened:
-        return Route(kind=RouteKind.RETRIEVE_AGAIN, reason="retrieval confidence below 0.5")
-    return _person(HumanTrigger.LOW_RETRIEVAL, reason="no source answers with confidence 0.5")
+        return Route(kind=RouteKind.RETRIEVE_AGAIN, reason="retrieval confidence below its threshold")
+    if facts.is_knowledge_down:
+        return _person(HumanTrigger.AGENT_FAILURE, reason=CANNOT_LOOK)
+    return _person(HumanTrigger.LOW_RETRIEVAL, reason="no source answers with enough confidence")
 
 
-def _has_account_answer(state: TurnState, needs: IntentNeeds) -> bool:
+def _needs(facts: RoutingFacts) -> IntentNeeds:
+    return NEEDS[facts.intent or CustomerIntent.GENERAL_INQUIRY]
+
+
+def _has_account_answer(facts: RoutingFacts, needs: IntentNeeds) -> bool:
     """Tell whether the customer's own recent orders can answer this without any article."""
-    return needs.needs_account and not needs.needs_knowledge and bool((state.account or Account()).orders)
+    return needs.needs_account and not needs.needs_knowledge and facts.has_orders
 
 
-def _names_order(found: Classification) -> bool:
-    """Tell whether the message names an order: own or not, the records answer it, with the order or "cannot find"."""
-    return bool(found.entities.order_refs)
-
-
-def _is_belief_strongest(state: TurnState, found: Classification) -> bool:
+def _is_belief_strongest(facts: RoutingFacts, rules: RoutingRules) -> bool:
     """Tell whether small talk or "not our business" is clear, and believed more than that an article answers.
 
     A message that names an order is our business, whatever its class; thanks may name one. Thanks within a chat stay
     thanks: retrieval may have read them together with the question before.
     """
-    against = (state.knowledge or Knowledge()).confidence
-    is_leaning = found.is_social and bool(state.snapshot.context.history)
-    is_outweighed = against >= ANSWERED_ANYWAY and against > found.confidence and not is_leaning
-    return found.confidence >= CLARIFY_BELOW and not is_outweighed and (found.is_social or not _names_order(found))
+    against = facts.retrieval_confidence
+    is_leaning = facts.is_social and facts.has_history
+    is_outweighed = against >= ANSWERED_ANYWAY and against > facts.confidence and not is_leaning
+    is_clear = facts.confidence >= rules.clarify_below and not is_outweighed
+    return is_clear and (facts.is_social or not facts.names_order)
 
 
-def _answers_itself(state: TurnState, found: Classification) -> bool:
+def _answers_itself(facts: RoutingFacts, rules: RoutingRules) -> bool:
     """Tell whether an unsure class does not matter: the message names an order, or an article answers it clearly."""
-    knowledge = state.knowledge or Knowledge()
-    is_exact = any(a.is_identifier_match for a in knowledge.articles[:1])
-    floor = RETRIEVAL_FLOOR if is_exact else ANSWERED_ANYWAY
-    return _names_order(found) or knowledge.confidence >= floor
+    floor = rules.retrieval_floor if facts.is_exact_match else ANSWERED_ANYWAY
+    return facts.names_order or facts.retrieval_confidence >= floor
 
 
-def _asks_change_of_some_order(state: TurnState, found: Classification) -> bool:
-    """Tell whether a known customer wants an order changed, cancelled or refunded and names none."""
-    is_request = not is_question(state.snapshot.message.value, with_permission=True)
-    is_known = state.snapshot.customer_id is not None and bool((state.account or Account()).orders)
-    return found.customer_intent in ACTION_INTENTS and is_known and is_request and not _names_order(found)
+def _person(*triggers: HumanTrigger, reason: str) -> Route:
+    return Route(kind=RouteKind.PERSON, triggers=ranked(frozenset(triggers)), reason=reason)
 
 
-def _named_orders(state: TurnState) -> tuple[Order, ...]:
-    account, found = state.account, state.classification
-    if account is None or found is None:
-        return ()
-    wanted = {ref.upper() for ref in found.entities.order_refs}
-    return tuple(order for order in account.orders if order.order_id.upper() in wanted)
+def unclear_action(action: ActionType) -> Route:
+    """Return the person who finds out what exactly the customer wants done."""
+    return _person(HumanTrigger.ACTION_NEEDS_PERSON, reason=f"it is not clear what exactly to {action.value}")
 
 
-def _person(*triggers: HumanTrigger, reason: str, proposed: tuple[ActionResult, ...] = ()) -> Route:
-    return Route(kind=RouteKind.PERSON, triggers=ranked(frozenset(triggers)), reason=reason, proposed=proposed)
+def refused_action(reason: str) -> Route:
+    """Return the person who explains what cannot be done."""
+    return _person(HumanTrigger.ACTION_NEEDS_PERSON, reason=f"it cannot be done: {reason}")

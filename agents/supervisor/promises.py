@@ -7,26 +7,13 @@ cited; the customer's words never support one. Source: design §5 "Promises", AX
 import re
 from typing import Final
 
-from shared.domain.intents import ActionType
+from shared.domain.action_words import NAMED
 from shared.domain.typed_values.folding import fold
 
 HANDOFF_PROMISE: Final = "handoff"
 """What `allowed_promises` holds when a person takes over in this turn; the other members are ActionType values."""
 UNKNOWN_PROMISE: Final = "something"
 """A commitment whose action could not be told; never allowed by an action, only by the cited policy's own words."""
-
-_CHANGED: Final = r"(?:chang|updat|modif|cambi|actualiz|alter|aktualisier|geander|gewijzig|aangepast|mis a jour)\w*"
-_ADDRESS: Final = r"(?:address|adress|direccion|indirizzo|morada|endereco|adres)"
-_ACTIONS: Final = {
-    ActionType.REFUND: r"refund|reimburs|rembours|erstatt|reembols|rimbors|terugbeta|money back|geld zuruck",
-    ActionType.CANCEL_ORDER: r"cancel|annul|stornier|anular|annuleer",
-    ActionType.CHANGE_ADDRESS: rf"{_CHANGED} .{{0,40}}{_ADDRESS}|{_ADDRESS}.{{0,60}}{_CHANGED}",
-    ActionType.REQUEST_RETURN: r"return label|(?:request|creat|open|start|register)\w* .{0,20}return|retour.{0,20}cree",
-    ActionType.RESEND: r"resend|resent|replacement|reship|ersatz|renvoy|reenvi|sostituzione|vervang",
-    ActionType.CREDIT: r"credit|gutschrift|gutgeschrieb|\bavoir\b|abono|accredit|tegoed",
-}
-"""Action → folded stems by which a sentence names it, all product languages."""
-
 
 def _any(*patterns: str) -> re.Pattern[str]:
     return re.compile("|".join(patterns))
@@ -111,7 +98,7 @@ def find_promises(text: str) -> frozenset[str]:
     if _PERSON_WILL.search(folded):
         promises.add(HANDOFF_PROMISE)
     if _WE_DID.search(folded) or _WE_WILL.search(folded) or _IT_WAS_DONE.search(folded) or _is_told(folded):
-        actions = {action.value for action, stems in _ACTIONS.items() if re.search(stems, folded)}
+        actions = {action.value for action, stems in NAMED.items() if re.search(stems, folded)}
         promises |= actions or (set() if promises else {UNKNOWN_PROMISE})
     return frozenset(promises)
 
@@ -134,4 +121,4 @@ def _is_told(folded: str) -> bool:
     told = _YOURS_WAS_DONE.search(folded)
     if told is None or _ONLY_IF.search(folded, 0, told.end()):
         return False
-    return any(re.search(stems, folded) for stems in _ACTIONS.values())
+    return any(re.search(stems, folded) for stems in NAMED.values())

@@ -9,7 +9,8 @@ from enum import StrEnum
 
 from shared.domain.deltas import ActionResult
 from shared.domain.human_triggers import Severity
-from shared.domain.ids import CaseId, ConversationId, CustomerId, MessageId, SourceRef, TenantId
+from shared.domain.ids import CaseId, ConversationId, CustomerId, MessageId, TenantId
+from shared.domain.sources import Passage
 from shared.domain.text import MaskedText
 from shared.domain.ticket import SourceShown
 from shared.domain.wire_model import Wire
@@ -22,13 +23,6 @@ class CaseStatus(StrEnum):
     CLAIMED = "claimed"
     RELEASED = "released"
     RESOLVED = "resolved"
-
-
-class Passage(Wire):
-    """A sentence of a source."""
-
-    ref: SourceRef
-    text: str
 
 
 class Case(Wire):

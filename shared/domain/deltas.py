@@ -100,6 +100,10 @@ class Snapshot(Wire):
     rules: RoutingRules = RoutingRules()
     """The tenant's thresholds, read once when the turn opened: a policy saved meanwhile counts from the next turn."""
     policy_version: int = Field(default=1, ge=1)
+    is_shadowed: bool = False
+    """Drawn for a second validator beside the review (SU-06)."""
+    is_audited: bool = False
+    """Drawn for a person to look at afterwards (SC-02)."""
 
 
 class Entities(Wire):
@@ -152,6 +156,8 @@ class Knowledge(Wire):
     for_intent: CustomerIntent | None = None
     confidence: float = Field(default=0.0, ge=0, le=1)
     """Absolute retrieval confidence (design §4), not a rank."""
+    is_unavailable: bool = False
+    """Nothing could be looked up, which is not the same as nothing found (RK-01)."""
 
 
 class Account(Wire):

@@ -9,7 +9,7 @@ from typing import Final, Generic, Literal, Self, TypeVar
 
 from pydantic import Field, model_validator
 
-from shared.domain.actions import ActionRef
+from shared.domain.actions import ActionRef, Proposal
 from shared.domain.agents import SPECS, AgentName, MessageIntent
 from shared.domain.deltas import TurnState
 from shared.domain.drafts import CheckVerdict
@@ -31,14 +31,19 @@ class ReadRequest(Wire):
     """Asks an agent to look and to return a delta."""
 
     kind: Literal["read"] = "read"
-    state: TurnState
-    """Cut to what the agent may read."""
+    state: TurnState | None = None
+    """Cut to what the agent may read; None where the question is about an action alone."""
     intent: CustomerIntent | None = None
     """The real intent, when the first look was made for another."""
     is_widened: bool = False
     verdicts: tuple[CheckVerdict, ...] = ()
     """Why the last draft was rejected (SU-02)."""
     attempt: int = 0
+    proposals: tuple[Proposal, ...] = ()
+    """What the customer asks to be done, for the supervisor to decide."""
+    action: ActionRef | None = None
+    """The decided action a grant is asked for, within the lane of that fence."""
+    fence: int = 0
 
 
 class WriteRequest(Wire):

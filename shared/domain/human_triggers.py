@@ -29,6 +29,10 @@ class HumanTrigger(StrEnum):
     AGENT_FAILURE = "agent_failure"
     LOOP = "loop"
     RULE_FAULT = "rule_fault"
+    CEILING = "ceiling"
+    """A billing write above the ceiling: opens an approval, the bot keeps the conversation (GO-03, design §9)."""
+    POISON = "poison"
+    """The turn kept dying: the conversation is in quarantine until a person releases it (RK-03)."""
 
 
 class Severity(StrEnum):

@@ -49,6 +49,13 @@ class RetrievedArticle(Wire):
         return article_ref(self.article_id, self.version)
 
 
+class Passage(Wire):
+    """What one source says, for a person to compare."""
+
+    ref: SourceRef
+    text: str
+
+
 class OrderLine(Wire):
     """One line of an order."""
 
@@ -57,6 +64,8 @@ class OrderLine(Wire):
     quantity: int = Field(ge=1)
     unit_price: Money
     variant: str = ""
+    line_id: str = ""
+    """The shop's own id of the line; where there is none the SKU stands for it."""
 
 
 class Shipment(Wire):

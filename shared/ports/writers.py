@@ -39,6 +39,10 @@ class ActionRequest:
     conversation_id: ConversationId
     message_id: MessageId
     severity: str
+    amount: Money | None
+    """What the decision is about."""
+    reason: str
+    """Why it needs a person, or why it does not."""
     policy_version: int
     expires_at: datetime
 

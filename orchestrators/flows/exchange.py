@@ -1,0 +1,119 @@
+"""The supervisor's side of a turn's messages: every agent is asked, and answers, in an envelope.
+
+Keeps the chain (each request names the answer it follows from) and the headers the ledger will hold. An answer that is
+malformed, from somebody else or to something else counts as the agent's failure. Source: PR-01, PR-02, S2 §2.
+"""
+
+from datetime import timedelta
+from typing import Final, TypeVar
+
+from orchestrators.context import FlowContext, Task
+from orchestrators.names import ActivityName
+from shared.domain.agents import AgentName, MessageIntent
+from shared.domain.deltas import Snapshot
+from shared.domain.envelope import (
+    Envelope,
+    EnvelopeHeader,
+    Payload,
+    ReadRequest,
+    RecordRequest,
+    ResultPayload,
+    WriteRequest,
+    check_answer,
+    message_id,
+)
+from shared.domain.errors import ErrorClass, SchemaError
+from shared.domain.ids import ConversationId, TenantId, TraceId
+from shared.domain.outcome import Failure, Outcome
+from shared.wire import pack, unpack
+
+WHO: Final = {
+    ActivityName.CLASSIFY: AgentName.INTAKE_CLASSIFIER,
+    ActivityName.DETECT_ESCALATION: AgentName.ESCALATION_DETECTOR,
+    ActivityName.RETRIEVE: AgentName.KNOWLEDGE_RETRIEVER,
+    ActivityName.READ_ACCOUNT: AgentName.ACCOUNT_CONTEXT,
+    ActivityName.COMPOSE: AgentName.RESPONSE_COMPOSER,
+    ActivityName.REVIEW: AgentName.SUPERVISOR,
+    ActivityName.SHADOW_REVIEW: AgentName.SUPERVISOR,
+    ActivityName.AUTHORISE: AgentName.SUPERVISOR,
+    ActivityName.GRANT: AgentName.SUPERVISOR,
+    ActivityName.EXECUTE: AgentName.ACTION_EXECUTOR,
+    ActivityName.RECORD: AgentName.ANALYTICS_RECORDER,
+}
+"""Whose activity it is; tests hold it against what each activity accepts."""
+
+P = TypeVar("P", bound=Payload)
+
+
+class Exchange:
+    """One instance's messages. Rebuilt in every episode from the same inputs, so it says the same each time."""
+
+    def __init__(self, context: FlowContext, tenant: TenantId, conversation: ConversationId) -> None:
+        self._context = context
+        self._tenant = tenant
+        self._conversation = conversation
+        self._trace = TraceId("")
+        self._metadata: tuple[tuple[str, str], ...] = ()
+        self._asked: dict[str, Envelope[ReadRequest] | Envelope[WriteRequest] | Envelope[RecordRequest]] = {}
+        self._last: str | None = None
+        self.trail: list[EnvelopeHeader] = []
+
+    def about(self, snapshot: Snapshot) -> None:
+        """Take trace and metadata of the message from its snapshot."""
+        self._trace = snapshot.trace_id
+        self._metadata = (("language", snapshot.metadata.language), ("channel", snapshot.metadata.channel.value))
+
+    def read(self, activity: ActivityName, request: ReadRequest) -> Task:
+        """Ask an agent to look."""
+        return self._send(activity, self._envelope(Envelope[ReadRequest], activity, request, None))
+
+    def write(self, activity: ActivityName, request: WriteRequest) -> Task:
+        """Ask the executor to act; the grant's seal is the authority token."""
+        return self._send(activity, self._envelope(Envelope[WriteRequest], activity, request, request.grant.seal))
+
+    def record(self, activity: ActivityName, request: RecordRequest) -> Task:
+        """Ask the recorder to record."""
+        return self._send(activity, self._envelope(Envelope[RecordRequest], activity, request, None))
+
+    def pause(self, after: timedelta) -> Task:
+        """Return a durable timer."""
+        return self._context.timer(after)
+
+    def heard(self, raw: object) -> Outcome:
+        """Return what the agent's answer says, once it is found to be one."""
+        try:
+            answer = unpack(Envelope[ResultPayload], raw)
+            asked = self._asked.pop(answer.parent_msg_id or "", None)
+            if asked is None:
+                raise SchemaError(f"message {answer.msg_id!r} answers nothing that was asked")
+            check_answer(asked, answer)
+        except SchemaError as error:
+            return Outcome(ok=False, error=Failure(error_class=ErrorClass.SCHEMA, message=str(error)))
+        self.trail.append(answer.header(str(raw)))
+        self._last = answer.msg_id
+        return answer.payload.outcome
+
+    def _envelope(self, kind: type[Envelope[P]], activity: ActivityName, payload: P, token: str | None) -> Envelope[P]:
+        return kind(
+            msg_id=message_id(self._context.instance_id, len(self.trail) + len(self._asked)),
+            trace_id=self._trace,
+            parent_msg_id=self._last,
+            sender_agent=AgentName.SUPERVISOR,
+            recipient_agent=WHO[activity],
+            intent=MessageIntent.REQUEST,
+            payload=payload,
+            confidence=1.0,
+            authority_token=token,
+            timestamp=self._context.now,
+            conversation_id=self._conversation,
+            tenant_id=self._tenant,
+            metadata=self._metadata,
+        )
+
+    def _send(
+        self, activity: ActivityName, envelope: Envelope[ReadRequest] | Envelope[WriteRequest] | Envelope[RecordRequest]
+    ) -> Task:
+        text = pack(envelope)
+        self._asked[envelope.msg_id] = envelope
+        self.trail.append(envelope.header(text))
+        return self._context.call(activity, {"envelope": text})

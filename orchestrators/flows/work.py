@@ -1,0 +1,55 @@
+"""What a turn's flow has in hand while it works: the message, the state so far, the exchange and the figures.
+
+Rebuilt in every episode; nothing outlives the generator. Source: design §3.
+"""
+
+from dataclasses import dataclass, field
+
+from orchestrators.context import FlowContext
+from orchestrators.flows.exchange import Exchange
+from orchestrators.names import ActivityName
+from shared.domain.deltas import AnyDelta, TurnState, apply_batch
+from shared.domain.outcome import Outcome
+from shared.domain.policy import RoutingRules
+from shared.domain.routing_facts import RoutingFacts, facts_of
+from shared.domain.sources import Passage
+from shared.domain.turns import StepTimes, TurnInput
+
+
+@dataclass(slots=True)
+class Work:
+    """One attempt at a turn on one snapshot."""
+
+    context: FlowContext
+    turn: TurnInput
+    exchange: Exchange
+    state: TurnState
+    times: StepTimes = field(default_factory=StepTimes)
+    conflicts: tuple[Passage, ...] = ()
+
+    @property
+    def rules(self) -> RoutingRules:
+        """Return the tenant's thresholds as of this snapshot."""
+        return self.state.snapshot.rules
+
+    def apply(self, *deltas: AnyDelta) -> None:
+        """Apply one join's deltas as one version step."""
+        self.state = apply_batch(self.state, deltas)
+
+    def heard(self, step: ActivityName, raw: object) -> Outcome:
+        """Return the agent's outcome, its time and rungs added to the figures."""
+        outcome = self.exchange.heard(raw)
+        took = {**self.times.took_ms, step.value: self.times.took_ms.get(step.value, 0) + outcome.took_ms}
+        rungs = {**self.times.rungs, step.value: self.times.rungs.get(step.value, 0) + len(outcome.rungs)}
+        self.note(took_ms=took, rungs=rungs)
+        return outcome
+
+    def note(self, **figures: object) -> None:
+        """Change figures of the turn."""
+        self.times = self.times.model_copy(update=figures)
+
+    def facts(self) -> RoutingFacts:
+        """Return what routing knows now, and keep it for the record."""
+        facts = facts_of(self.state, revisions=self.times.revisions, has_conflict=bool(self.conflicts))
+        self.note(facts=facts)
+        return facts
