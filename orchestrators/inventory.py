@@ -48,6 +48,7 @@ LOADED_ON_USE: Final = (
     "orchestrators.activities.steps",
     "orchestrators.flows.answer_message",
     "orchestrators.flows.human_handoff",
+    "orchestrators.flows.run_action",
 )
 """Modules the registered shells import when they first run; readiness imports them all, so that none fails later."""
 

@@ -1,25 +1,31 @@
 """Contradicting sources: two pinned articles that give different values of one kind for the same thing.
 
-Basic and honest: compares short value-bearing sentences about the same words; says which two references disagree and
-decides nothing. Source: SU-05, GO-03.
+Compares short value-bearing sentences that speak of what the customer asked; says what disagrees and decides nothing.
+"Standard shipping" and "express shipping", or two countries, are two things. Source: SU-05, GO-03.
 """
 
+import re
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Final
 
 from agents.supervisor.lexical import split_sentences
-from shared.domain.deltas import Knowledge
+from shared.domain.deltas import Knowledge, TurnState
 from shared.domain.ids import SourceRef
 from shared.domain.intents import ArticleType
 from shared.domain.language import detect_language
+from shared.domain.sources import Passage
 from shared.domain.typed_values import TypedValue, ValueKind, equals, extract_values
 from shared.retrieval.function_words import FUNCTION_WORDS
-from shared.retrieval.tokens import analyse, surface_tokens
+from shared.retrieval.tokens import analyse, fold
 
 SAME_SUBJECT: Final = 0.6
-"""Share of the shorter sentence's content words both must hold to be about one thing. Unit: 0–1. Source: ours."""
+"""Share of the shorter sentence's content words both must hold to be about one thing, where the question does not
+tell. Unit: 0–1. Source: ours."""
+MAX_PASSAGES: Final = 6
+"""Most passages shown to a person. Value ours."""
 _KINDS: Final = frozenset({ValueKind.AMOUNT, ValueKind.DURATION, ValueKind.PERCENTAGE})
+_WORD: Final = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,22 +36,51 @@ class Conflict:
     second: SourceRef
     values: tuple[str, str]
     """What the first and the second say, as written."""
+    sentences: tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class _Statement:
     ref: SourceRef
+    sentence: str
     value: TypedValue
-    stems: frozenset[str]
+    stems: tuple[str, ...]
+    """Content words in order; "" stands where a function word or the value was."""
+    names: frozenset[str]
+    """Words written with a capital inside the sentence."""
+
+    @property
+    def content(self) -> frozenset[str]:
+        return frozenset(filter(None, self.stems))
+
+
+def conflicting_passages(state: TurnState, *, default_currency: str) -> tuple[Passage, ...]:
+    """Return both passages of every contradiction that touches a source the draft cites; nothing where none does."""
+    if state.knowledge is None or state.draft is None:
+        return ()
+    conflicts = find_conflicts(
+        state.knowledge,
+        question=state.snapshot.message.value,
+        default_currency=default_currency,
+        cited=frozenset(state.draft.refs),
+    )
+    passages = [
+        Passage(ref=ref, text=text)
+        for conflict in conflicts
+        for ref, text in zip((conflict.first, conflict.second), conflict.sentences, strict=True)
+    ]
+    return tuple(dict.fromkeys(passages))[:MAX_PASSAGES]
 
 
 def find_conflicts(
-    knowledge: Knowledge, *, default_currency: str, cited: frozenset[SourceRef] = frozenset()
+    knowledge: Knowledge, *, question: str, default_currency: str, cited: frozenset[SourceRef] = frozenset()
 ) -> tuple[Conflict, ...]:
     """Return the contradictions among the pinned FAQ and policy articles; with `cited`, only those of a cited one.
 
     Products are left out: two products have two prices and nothing contradicts.
     """
+    language = detect_language(question)[0] or "en"
+    asked = frozenset(filter(None, _stems(question, language)))
     statements = [
         s
         for a in knowledge.articles
@@ -56,31 +91,53 @@ def find_conflicts(
     for a, b in combinations(statements, 2):
         if a.ref == b.ref or (cited and not {a.ref, b.ref} & cited) or a.value.kind is not b.value.kind:
             continue
-        if not equals(a.value, b.value) and _is_same_subject(a, b) and not _agrees(a, b, statements):
-            conflicts.setdefault((a.ref, b.ref), Conflict(a.ref, b.ref, (a.value.text, b.value.text)))
+        if not equals(a.value, b.value) and _is_same_subject(a, b, asked) and not _agrees(a, b, statements):
+            found = Conflict(a.ref, b.ref, (a.value.text, b.value.text), (a.sentence, b.sentence))
+            conflicts.setdefault((a.ref, b.ref), found)
     return tuple(conflicts.values())
 
 
 def _statements(ref: SourceRef, text: str, currency: str) -> list[_Statement]:
-    language, _ = detect_language(text)
+    language = detect_language(text)[0] or "en"
     found: list[_Statement] = []
     for sentence in split_sentences(text):
-        values = [
-            v
-            for v in extract_values(sentence, language=language or "en", default_currency=currency)
-            if v.kind in _KINDS
-        ]
+        values = [v for v in extract_values(sentence, language=language, default_currency=currency) if v.kind in _KINDS]
         if len(values) == 1:
-            spoken = sentence.replace(values[0].text, " ")
-            words = [w for w in surface_tokens(spoken) if w not in FUNCTION_WORDS and not w.isdigit()]
-            stems = frozenset(s for w in words for s in analyse(w, language or "en")[:1])
-            found.append(_Statement(ref, values[0], stems))
+            spoken = sentence.replace(values[0].text, " – ")
+            names = frozenset(fold(w) for w in _WORD.findall(spoken)[1:] if w[0].isupper())
+            found.append(_Statement(ref, sentence.strip(), values[0], _stems(spoken, language), names))
     return found
 
 
-def _is_same_subject(a: _Statement, b: _Statement) -> bool:
-    shorter = min(len(a.stems), len(b.stems))
-    return shorter >= 2 and len(a.stems & b.stems) >= SAME_SUBJECT * shorter
+def _stems(text: str, language: str) -> tuple[str, ...]:
+    """Return the stem of each content word in its place, "" for a function word."""
+    stems: list[str] = []
+    for word in _WORD.findall(text):
+        folded = fold(word)
+        stems.append("" if folded in FUNCTION_WORDS else next(iter(analyse(folded, language)), ""))
+    return tuple(stems)
+
+
+def _is_same_subject(a: _Statement, b: _Statement, asked: frozenset[str]) -> bool:
+    """Tell whether both speak of what was asked, or almost in the same words, and of one variety of it."""
+    shared = a.content & b.content
+    shorter = min(len(a.content), len(b.content))
+    is_asked = bool(asked & shared)
+    is_alike = shorter >= 2 and len(shared) >= SAME_SUBJECT * shorter
+    if not (is_asked or is_alike) or (a.names - b.names and b.names - a.names):
+        return False
+    return not any(_differ(a, b, stem) for stem in shared)
+
+
+def _differ(a: _Statement, b: _Statement, stem: str) -> bool:
+    """Tell whether each puts another word before this one: two varieties of a thing."""
+    ours, theirs = _modifiers(a, stem), _modifiers(b, stem)
+    return bool(ours) and bool(theirs) and not ours & theirs
+
+
+def _modifiers(statement: _Statement, stem: str) -> frozenset[str]:
+    pairs = zip(statement.stems, statement.stems[1:], strict=False)
+    return frozenset(before for before, word in pairs if word == stem and before)
 
 
 def _agrees(a: _Statement, b: _Statement, statements: list[_Statement]) -> bool:

@@ -15,6 +15,7 @@ HANDOFF_PROMISE: Final = "handoff"
 UNKNOWN_PROMISE: Final = "something"
 """A commitment whose action could not be told; never allowed by an action, only by the cited policy's own words."""
 
+
 def _any(*patterns: str) -> re.Pattern[str]:
     return re.compile("|".join(patterns))
 

@@ -60,7 +60,7 @@ async def run_supervisor_review(payload: dict) -> object:  # type: ignore[type-a
 
 @blueprint.activity_trigger(input_name="payload")
 async def run_supervisor_authorise(payload: dict) -> object:  # type: ignore[type-arg]  # as above
-    """Commit the turn and mint a grant."""
+    """Commit the turn and decide the actions it asks for."""
     return await _run(ActivityName.AUTHORISE, payload)
 
 
@@ -98,3 +98,39 @@ async def read_case(payload: dict) -> object:  # type: ignore[type-arg]  # as ab
 async def page_on_call(payload: dict) -> object:  # type: ignore[type-arg]  # as above
     """Page on-call about an overdue case."""
     return await _run(ActivityName.PAGE, payload)
+
+
+@blueprint.activity_trigger(input_name="payload")
+async def run_shadow_review(payload: dict) -> object:  # type: ignore[type-arg]  # as above
+    """Let the second validator judge the draft; it seals nothing."""
+    return await _run(ActivityName.SHADOW_REVIEW, payload)
+
+
+@blueprint.activity_trigger(input_name="payload")
+async def take_lane(payload: dict) -> object:  # type: ignore[type-arg]  # as above
+    """Ask for an account's lane, and read what lost calls came to."""
+    return await _run(ActivityName.TAKE_LANE, payload)
+
+
+@blueprint.activity_trigger(input_name="payload")
+async def run_supervisor_grant(payload: dict) -> object:  # type: ignore[type-arg]  # as above
+    """Mint the grant of a decided action."""
+    return await _run(ActivityName.GRANT, payload)
+
+
+@blueprint.activity_trigger(input_name="payload")
+async def read_action(payload: dict) -> object:  # type: ignore[type-arg]  # as above
+    """Look at an action that waits or is under way."""
+    return await _run(ActivityName.READ_ACTION, payload)
+
+
+@blueprint.activity_trigger(input_name="payload")
+async def expire_action(payload: dict) -> object:  # type: ignore[type-arg]  # as above
+    """End an action nobody decided about in time."""
+    return await _run(ActivityName.EXPIRE_ACTION, payload)
+
+
+@blueprint.activity_trigger(input_name="payload")
+async def settle_action(payload: dict) -> object:  # type: ignore[type-arg]  # as above
+    """Tell customer and desk how an action ended."""
+    return await _run(ActivityName.SETTLE_ACTION, payload)

@@ -3,14 +3,16 @@
 Never takes loose text: a reply is an ApprovedReply that verified, or one of our phrases. Source: SU-03, CO-05.
 """
 
+from datetime import datetime
 from typing import Final
 
-from orchestrators.routing import issue_key
 from shared.domain.deltas import ActionResult, TurnState
 from shared.domain.drafts import ApprovedReply
+from shared.domain.human_triggers import HumanTrigger, Severity
 from shared.domain.ids import CaseId
-from shared.domain.phrases import Phrase, phrase, phrase_language
+from shared.domain.phrases import Phrase, phrase, phrase_language, waiting_text
 from shared.domain.policy import TenantPolicy
+from shared.domain.routing_facts import issue_key
 from shared.domain.sources import RetrievedArticle
 from shared.domain.text import MaskedText
 from shared.domain.ticket import ActionShown, HandoffRow, Outcome, SourceShown, Ticket, TurnResult
@@ -22,6 +24,8 @@ _PHRASES: Final = {
     CannedKind.OUT_OF_SCOPE: (Phrase.OUT_OF_SCOPE, Outcome.ANSWERED),
     CannedKind.ACKNOWLEDGEMENT: (Phrase.ACKNOWLEDGE, Outcome.ACKNOWLEDGED),
     CannedKind.HANDOFF: (Phrase.HANDOFF, Outcome.ESCALATED),
+    CannedKind.ACTION_PENDING: (Phrase.ACTION_PENDING, Outcome.ACKNOWLEDGED),
+    CannedKind.ACTION_IN_PROGRESS: (Phrase.ACTION_IN_PROGRESS, Outcome.ACKNOWLEDGED),
 }
 """Which phrase a canned reply is, and what outcome the turn has."""
 
@@ -58,12 +62,29 @@ def canned_result(state: TurnState, kind: CannedKind, policy: TenantPolicy) -> T
 
 
 def handoff_result(
-    state: TurnState, decision: Route, case: CaseId, policy: TenantPolicy, actions: tuple[ActionShown, ...]
+    state: TurnState,
+    decision: Route,
+    case: CaseId,
+    policy: TenantPolicy,
+    *,
+    severity: Severity,
+    now: datetime,
+    is_busy: bool,
 ) -> TurnResult:
-    """Return the result of a turn a person takes over."""
-    told = canned_result(state, CannedKind.HANDOFF, policy)
+    """Return the result of a turn a person takes over: who comes and when, as far as that can be kept.
+
+    After an outage, and while the queue is over its cap, the customer is only told that the message arrived: no claim,
+    no time (GO-02 template acknowledgment, RK-01).
+    """
+    is_outage = decision.triggers == (HumanTrigger.AGENT_FAILURE,)
+    if is_outage or is_busy:
+        told = canned_result(state, CannedKind.ACKNOWLEDGEMENT, policy)
+    else:
+        told = canned_result(state, CannedKind.HANDOFF, policy)
+        waiting = waiting_text(told.language, sla_minutes=policy.sla_of(severity), now=now, hours=policy.desk_hours)
+        told = told.model_copy(update={"reply": MaskedText(f"{told.reply} {waiting}")})
     triggers = tuple(t.value for t in decision.triggers)
-    return told.model_copy(update={"case_id": case, "triggers": triggers, "actions": actions})
+    return told.model_copy(update={"case_id": case, "triggers": triggers})
 
 
 def lost_handoff_result(ticket: Ticket, handoff: HandoffRow, policy: TenantPolicy) -> TurnResult:
@@ -97,7 +118,13 @@ def shown_sources(articles: tuple[RetrievedArticle, ...]) -> tuple[SourceShown, 
 def shown_actions(actions: tuple[ActionResult, ...]) -> tuple[ActionShown, ...]:
     """Return actions as a Turn lists them."""
     return tuple(
-        ActionShown(type=a.type, status=a.status.value, amount_minor=a.amount_minor, currency=a.currency)
+        ActionShown(
+            type=a.type,
+            status=a.status.value,
+            amount_minor=a.amount_minor,
+            currency=a.currency,
+            action_id=a.action_id,
+        )
         for a in actions
     )
 
@@ -110,7 +137,7 @@ def _base(state: TurnState, outcome: Outcome, language: str) -> TurnResult:
         intent=found.customer_intent.value if found else None,
         severity=found.severity.value if found else None,
         confidence=found.confidence if found else 0.0,
-        actions=shown_actions(state.actions),
+        actions=shown_actions(state.outcomes),
         path=knowledge.path.value if knowledge else "",
         issue=issue_key(state),
     )

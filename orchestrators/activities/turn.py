@@ -4,7 +4,6 @@ Source: design §3 steps 1, 5, 6; faults 001, 004, 005, 009, 012.
 """
 
 import asyncio
-from datetime import timedelta
 from typing import Final
 
 from agents.supervisor import approval_scope
@@ -13,25 +12,24 @@ from orchestrators.activities.replies import (
     canned_result,
     handoff_result,
     lost_handoff_result,
-    shown_actions,
     shown_sources,
 )
 from shared.adapters.records.tickets import Settled
 from shared.authority.verify import verify_approval
 from shared.container import Services
-from shared.domain.case import Case
-from shared.domain.deltas import Channel, Context, Metadata, Snapshot
+from shared.domain.case import opened_case
+from shared.domain.deltas import ActionStatus, Channel, Context, Metadata, Snapshot, TurnState
 from shared.domain.drafts import Draft
 from shared.domain.errors import SchemaError
-from shared.domain.human_triggers import SLA_MINUTES, HumanTrigger, Severity
+from shared.domain.human_triggers import HumanTrigger, Severity
 from shared.domain.ids import TraceId, case_id, turn_instance_id
-from shared.domain.priority import TIER
+from shared.domain.sampling import is_sampled
 from shared.domain.sources import HistoryLine
 from shared.domain.text import MaskedText
 from shared.domain.thread import to_lines
 from shared.domain.ticket import HandoffRow, PersonRow, TurnRow
 from shared.domain.turns import DeliverInput, HandOverInput, OpenedTurn, Settlement, TurnInput
-from shared.ports.documents import TenantScope
+from shared.ports.documents import CustomerScope, TenantScope
 
 WINDOW_TURNS: Final = 6
 """Earlier messages kept verbatim in the snapshot (ME-05 "last N turns"). Value ours."""
@@ -54,9 +52,10 @@ async def open_turn(turn: TurnInput, services: Services) -> OpenedTurn:
         announce(turn, services)
         return OpenedTurn()
     ticket, row = opened
-    pending, recent = await asyncio.gather(
+    pending, recent, policy = await asyncio.gather(
         services.tickets.unanswered(scope, ticket, row.seq),
         services.tickets.latest(scope, turn.conversation_id, WINDOW_TURNS + MAX_PENDING),
+        services.tenants.policy(scope),
     )
     text = "\n".join(p.masked_text.value for p in pending) or row.masked_text.value
     snapshot = Snapshot(
@@ -77,6 +76,10 @@ async def open_turn(turn: TurnInput, services: Services) -> OpenedTurn:
         has_clarified=ticket.has_clarified,
         issue=ticket.issue,
         contacts_on_issue=ticket.contacts_on_issue,
+        rules=policy.routing,
+        policy_version=policy.version,
+        is_shadowed=is_sampled(row.instance_id, "shadow", policy.governance.shadowed_share),
+        is_audited=is_sampled(row.instance_id, "audit", policy.governance.audited_share),
     )
     return OpenedTurn(snapshot=snapshot)
 
@@ -107,6 +110,8 @@ async def deliver_reply(request: DeliverInput, services: Services) -> Settlement
         announce(turn, services)
     if settled is Settled.PERSON_OWNS and request.approved is not None:
         await _attach_draft(turn, request.approved.draft, services)
+    if settled is Settled.DONE:
+        await _mark_told(state, services)
     return Settlement(settled=settled.value)
 
 
@@ -141,31 +146,32 @@ async def hand_over(request: HandOverInput, services: Services) -> Settlement:
         if settled is Settled.PERSON_OWNS and draft is not None:
             await _attach_draft(turn, draft, services)
         return Settlement(settled=settled.value)
+    policy, waiting = await asyncio.gather(services.tenants.policy(scope), services.cases.waiting_count(scope))
     now = services.clock.now()
-    actions = (*request.route.proposed, *state.actions)
-    await services.cases.open(
-        scope,
-        Case(
-            id=case,
-            tenant_id=turn.tenant_id,
-            conversation_id=turn.conversation_id,
-            customer_id=state.snapshot.customer_id,
-            message_id=turn.message_id,
-            severity=severity,
-            severity_rank=TIER[severity],
-            triggers=triggers,
-            reason=request.route.reason,
-            intent=found.customer_intent.value if found else None,
-            draft=draft.text if draft else None,
-            sources=shown_sources(state.knowledge.articles if state.knowledge else ()),
-            proposed=request.route.proposed,
-            opened_at=now,
-            due_at=now + timedelta(minutes=SLA_MINUTES[severity]),
-        ),
+    opened = opened_case(
+        case,
+        tenant_id=turn.tenant_id,
+        conversation_id=turn.conversation_id,
+        customer_id=state.snapshot.customer_id,
+        message_id=turn.message_id,
+        severity=severity,
+        triggers=triggers,
+        reason=request.route.reason,
+        sla_minutes=policy.sla_of(severity),
+        at=now,
     )
-    policy = await services.tenants.policy(scope)
-    result = handoff_result(state, request.route, case, policy, shown_actions(actions))
+    needed = {
+        "intent": found.customer_intent.value if found else None,
+        "draft": draft.text if draft else None,
+        "sources": shown_sources(state.knowledge.articles if state.knowledge else ()),
+        "passages": request.passages,
+        "proposed": state.outcomes,
+    }
+    await services.cases.open(scope, opened.model_copy(update=needed))
+    is_busy = waiting >= policy.queue_cap
+    result = handoff_result(state, request.route, case, policy, severity=severity, now=now, is_busy=is_busy)
     await services.tickets.finish_handoff(scope, turn.conversation_id, turn.message_id, result)
+    await _mark_told(state, services)
     announce(turn, services)
     return Settlement(settled=Settled.DONE.value)
 
@@ -177,23 +183,22 @@ async def finish_lost_handoff(handoff: HandoffRow, services: Services) -> None:
     if ticket is None:
         return
     severity = Severity(handoff.severity)
+    policy = await services.tenants.policy(scope)
     await services.cases.open(
         scope,
-        Case(
-            id=handoff.case_id,
+        opened_case(
+            handoff.case_id,
             tenant_id=handoff.tenant_id,
             conversation_id=handoff.conversation_id,
             customer_id=handoff.customer_id,
             message_id=handoff.message_id,
             severity=severity,
-            severity_rank=TIER[severity],
             triggers=handoff.triggers,
             reason="the turn's flow ended before its handoff did",
-            opened_at=handoff.at,
-            due_at=handoff.at + timedelta(minutes=SLA_MINUTES[severity]),
+            sla_minutes=policy.sla_of(severity),
+            at=handoff.at,
         ),
     )
-    policy = await services.tenants.policy(scope)
     told = lost_handoff_result(ticket, handoff, policy)
     await services.tickets.finish_handoff(scope, handoff.conversation_id, handoff.message_id, told)
 
@@ -205,7 +210,7 @@ async def hand_over_lost_turn(row: TurnRow, services: Services) -> None:
     if opened is None:
         return
     case = case_id(row.tenant_id, row.conversation_id, row.message_id)
-    triggers = (HumanTrigger.LOOP.value,)
+    triggers = (HumanTrigger.POISON.value,)
     severity = Severity.NORMAL
     settled = await services.tickets.begin_handoff(
         scope,
@@ -236,6 +241,15 @@ async def hand_over_lost_turn(row: TurnRow, services: Services) -> None:
 def announce(turn: TurnInput, services: Services) -> None:
     """Wake whoever waits for this turn in this process; a hint only."""
     services.signals.announce(turn_instance_id(turn.tenant_id, turn.conversation_id, turn.message_id))
+
+
+async def _mark_told(state: TurnState, services: Services) -> None:
+    """Note of each action that is over that this turn's answer says so; the rest goes on by itself."""
+    for action in state.outcomes:
+        is_over = action.status in (ActionStatus.EXECUTED, ActionStatus.REFUSED)
+        if is_over and action.action_id and state.snapshot.customer_id is not None:
+            scope = CustomerScope(state.snapshot.tenant_id, state.snapshot.customer_id)
+            await services.actions.mark_told(scope, action.action_id)
 
 
 async def _attach_draft(turn: TurnInput, draft: Draft, services: Services) -> None:

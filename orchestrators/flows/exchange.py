@@ -17,6 +17,7 @@ from shared.domain.envelope import (
     Payload,
     ReadRequest,
     RecordRequest,
+    Request,
     ResultPayload,
     WriteRequest,
     check_answer,
@@ -54,8 +55,9 @@ class Exchange:
         self._conversation = conversation
         self._trace = TraceId("")
         self._metadata: tuple[tuple[str, str], ...] = ()
-        self._asked: dict[str, Envelope[ReadRequest] | Envelope[WriteRequest] | Envelope[RecordRequest]] = {}
+        self._asked: dict[str, Request] = {}
         self._last: str | None = None
+        self._sent = 0
         self.trail: list[EnvelopeHeader] = []
 
     def about(self, snapshot: Snapshot) -> None:
@@ -95,7 +97,7 @@ class Exchange:
 
     def _envelope(self, kind: type[Envelope[P]], activity: ActivityName, payload: P, token: str | None) -> Envelope[P]:
         return kind(
-            msg_id=message_id(self._context.instance_id, len(self.trail) + len(self._asked)),
+            msg_id=message_id(self._context.instance_id, self._sent),
             trace_id=self._trace,
             parent_msg_id=self._last,
             sender_agent=AgentName.SUPERVISOR,
@@ -110,10 +112,9 @@ class Exchange:
             metadata=self._metadata,
         )
 
-    def _send(
-        self, activity: ActivityName, envelope: Envelope[ReadRequest] | Envelope[WriteRequest] | Envelope[RecordRequest]
-    ) -> Task:
+    def _send(self, activity: ActivityName, envelope: Request) -> Task:
         text = pack(envelope)
+        self._sent += 1
         self._asked[envelope.msg_id] = envelope
         self.trail.append(envelope.header(text))
         return self._context.call(activity, {"envelope": text})

@@ -43,8 +43,7 @@ def understand(work: Work) -> Flow:
         *([RETRIEVE] if needs_second_look(work.state) else []),
         *([READ_ACCOUNT] if needs_billing(work.state) else []),
     ]
-    if again:
-        yield from _look(work, tuple(again), is_second=True)
+    yield from _look(work, tuple(again), is_second=True)
 
 
 def retrieve_again(work: Work) -> Flow:
@@ -61,6 +60,8 @@ def retrieve_again(work: Work) -> Flow:
 
 def _look(work: Work, steps: tuple[Step, ...], *, is_second: bool) -> Flow:
     """Ask at once; a step that gives up leaves its field empty for routing to see."""
+    if not steps:
+        return
     intent = _intent(work) if is_second else None
     tasks = [
         work.exchange.read(activity, ReadRequest(state=view(work.state, agent), intent=intent))

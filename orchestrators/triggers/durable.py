@@ -24,3 +24,11 @@ def human_handoff(context: df.DurableOrchestrationContext) -> Flow:
     from orchestrators.flows.human_handoff import human_handoff_flow
 
     return (yield from human_handoff_flow(FlowContext(context)))
+
+
+@blueprint.orchestration_trigger(context_name="context")
+def run_action(context: df.DurableOrchestrationContext) -> Flow:
+    """See one action through: wait for its decision, do it, tell of it."""
+    from orchestrators.flows.run_action import run_action_flow
+
+    return (yield from run_action_flow(FlowContext(context)))

@@ -4,12 +4,13 @@ A projection of the ticket's handoff row, created with the handoff's own id so t
 Source: HD-01, PR-04, RT-07.
 """
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 from shared.domain.deltas import ActionResult
 from shared.domain.human_triggers import Severity
 from shared.domain.ids import CaseId, ConversationId, CustomerId, MessageId, TenantId
+from shared.domain.priority import TIER
 from shared.domain.sources import Passage
 from shared.domain.text import MaskedText
 from shared.domain.ticket import SourceShown
@@ -72,3 +73,32 @@ class Case(Wire):
     def queue_id(self) -> str:
         """Return its id, which breaks ties."""
         return self.id
+
+
+def opened_case(
+    id: CaseId,
+    *,
+    tenant_id: TenantId,
+    conversation_id: ConversationId,
+    customer_id: CustomerId | None,
+    message_id: MessageId,
+    severity: Severity,
+    triggers: tuple[str, ...],
+    reason: str,
+    sla_minutes: int,
+    at: datetime,
+) -> Case:
+    """Return a case as it enters the queue; the caller adds what a person needs beyond that."""
+    return Case(
+        id=id,
+        tenant_id=tenant_id,
+        conversation_id=conversation_id,
+        customer_id=customer_id,
+        message_id=message_id,
+        severity=severity,
+        severity_rank=TIER[severity],
+        triggers=triggers,
+        reason=reason,
+        opened_at=at,
+        due_at=at + timedelta(minutes=sla_minutes),
+    )

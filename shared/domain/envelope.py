@@ -55,13 +55,30 @@ class WriteRequest(Wire):
     base_version: int
 
 
+class EnvelopeHeader(Wire):
+    """A message without its payload."""
+
+    msg_id: str
+    parent_msg_id: str | None
+    sender_agent: AgentName
+    recipient_agent: AgentName
+    intent: MessageIntent
+    confidence: float
+    source_refs: tuple[SourceRef, ...]
+    is_write: bool
+    attempt_count: int
+    timestamp: datetime
+    text_hash: str
+    """SHA-256 of the whole message as it crossed the hop."""
+
+
 class RecordRequest(Wire):
     """Asks the recorder to record a finished turn; it writes to our own store only, under no grant."""
 
     kind: Literal["record"] = "record"
     turn: TurnInput
     times: StepTimes
-    trail: tuple["EnvelopeHeader", ...] = ()
+    trail: tuple[EnvelopeHeader, ...] = ()
 
 
 class ResultPayload(Wire):
@@ -114,7 +131,7 @@ class Envelope(Wire, Generic[P]):
             raise ValueError("a request carries a request, an answer an outcome")
         return self
 
-    def header(self, text: str) -> "EnvelopeHeader":
+    def header(self, text: str) -> EnvelopeHeader:
         """Return what the ledger keeps of the message as it was sent: all but the payload, whose hash stands for it."""
         return EnvelopeHeader(
             msg_id=self.msg_id,
@@ -131,24 +148,8 @@ class Envelope(Wire, Generic[P]):
         )
 
 
-class EnvelopeHeader(Wire):
-    """A message without its payload."""
-
-    msg_id: str
-    parent_msg_id: str | None
-    sender_agent: AgentName
-    recipient_agent: AgentName
-    intent: MessageIntent
-    confidence: float
-    source_refs: tuple[SourceRef, ...]
-    is_write: bool
-    attempt_count: int
-    timestamp: datetime
-    text_hash: str
-    """SHA-256 of the whole message as it crossed the hop."""
-
-
-RecordRequest.model_rebuild()
+Request = Envelope[ReadRequest] | Envelope[WriteRequest] | Envelope[RecordRequest]
+"""Anything the supervisor's flow sends."""
 
 
 def message_id(instance: InstanceId | str, place: int) -> str:
@@ -161,7 +162,7 @@ def answer_id(request_id: str) -> str:
     return digest("answer", request_id)[:ID_CHARS]
 
 
-def check_answer(request: Envelope[P], answer: Envelope[ResultPayload]) -> None:
+def check_answer(request: Request, answer: Envelope[ResultPayload]) -> None:
     """Refuse an answer that is not to this request, not from whom was asked, or of another conversation.
 
     Raises: SchemaError naming what differs.

@@ -181,6 +181,12 @@ class StepTimes(Wire):
     """Drawn for a person to look at afterwards (SC-02)."""
 
 
+class Recorded(Wire):
+    """What recording came to."""
+
+    is_new: bool
+
+
 class CaseInput(Wire):
     """The durable input of a case's wait: ids only."""
 
