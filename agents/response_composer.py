@@ -35,6 +35,7 @@ async def compose_reply(
         knowledge=state.knowledge or Knowledge(),
         account=state.account or Account(),
         policy=policy,
+        actions=state.actions,
         previous=state.draft if revision else None,
         revision=revision,
     )

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from shared.domain.deltas import TurnState
+from shared.domain.deltas import ActionResult, ActionStatus, TurnState
 from shared.domain.ids import CustomerId, SourceRef
 from shared.domain.intents import ArticleType
 from shared.domain.language import detect_language
 from shared.domain.money import Money
 from shared.domain.passages import clean_sentences
-from shared.domain.phrases import order_sentences, product_sentences
+from shared.domain.phrases import done_sentence, order_sentences, product_sentences
 from shared.domain.policy import TenantPolicy
 from shared.domain.sources import Order, RetrievedArticle
 from shared.domain.typed_values import TypedValue, ValueKind, extract_values
@@ -33,6 +33,8 @@ class EvidenceKind(StrEnum):
     ORDER = "order"
     PROFILE = "profile"
     POLICY = "policy"
+    ACTION = "action"
+    """What the executor did in this turn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,7 @@ def collect_evidence(state: TurnState, policy: TenantPolicy, language: str) -> d
             profile = state.account.profile
             lines = tuple(filter(None, (profile.name, profile.plan, *profile.preferences.values())))
             found.append(_plain(_profile_ref(owner), EvidenceKind.PROFILE, lines, policy, language))
+    found += [_from_action(a, policy, language) for a in state.actions if a.status is ActionStatus.EXECUTED]
     found.append(_from_policy(policy, language))
     return {e.ref: e for e in found}
 
@@ -126,6 +129,20 @@ def _from_order(order: Order, policy: TenantPolicy, language: str) -> Evidence:
 def _identifiers(order: Order) -> tuple[TypedValue, ...]:
     exact = [order.order_id, *(s.tracking_number for s in order.shipments), *(line.sku for line in order.lines)]
     return tuple(TypedValue(ValueKind.IDENTIFIER, frozenset({e.upper()}), e, 0, 0) for e in exact if e)
+
+
+def _from_action(action: ActionResult, policy: TenantPolicy, language: str) -> Evidence:
+    """Return what was done, as the one sentence of ours that says so (design §5: a promise must match an action)."""
+    frame = done_sentence(action, language)
+    frames = (frame,) if frame else ()
+    return Evidence(
+        action.ref,
+        EvidenceKind.ACTION,
+        frames,
+        _values("\n".join(frames), language, policy.currency),
+        language,
+        frozenset(frames),
+    )
 
 
 def _from_policy(policy: TenantPolicy, language: str) -> Evidence:

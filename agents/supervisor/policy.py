@@ -93,7 +93,8 @@ def _may_speak_of_rights(sentence: Sentence, cited: list[Evidence], policy: Tena
 
 
 def _may_grant(evidence: Evidence) -> bool:
-    return evidence.kind is EvidenceKind.ORDER or evidence.article_type in (ArticleType.POLICY, ArticleType.FAQ)
+    is_record = evidence.kind in (EvidenceKind.ORDER, EvidenceKind.ACTION)
+    return is_record or evidence.article_type in (ArticleType.POLICY, ArticleType.FAQ)
 
 
 def _may_send(value: TypedValue, pinned: list[TypedValue], policy: TenantPolicy) -> bool:

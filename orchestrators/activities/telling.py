@@ -1,4 +1,4 @@
-"""How an action that outlived its turn is told: a notice to the customer, the end or the return of its case at the desk.
+"""How an action that outlived its turn is told: a notice to the customer, and what becomes of its case at the desk.
 
 A turn that already said so is not repeated; a conversation a person owns is told through its case only. Source:
 design §9 "Approvals" (expiry tells the customer and the desk), AX-03.

@@ -13,13 +13,15 @@ from typing import Final, NoReturn
 from agents.action_executor import execute_action
 from agents.analytics_recorder import record_turn
 from orchestrators.activities import agents as activities
+from orchestrators.activities.reviewing import run_review
 from orchestrators.triggers.contract import Call
 from orchestrators.triggers.knowledge_models import AgentIn, AgentShown
 from orchestrators.triggers.outside_text import mask_outside
 from orchestrators.triggers.problems import Problem, ProblemKind, not_found
 from orchestrators.triggers.responses import Answer, json_answer
 from shared.container import Services
-from shared.domain.agents import AgentName
+from shared.domain.actions import ActionRef
+from shared.domain.agents import AgentName, MessageIntent
 from shared.domain.deltas import (
     Account,
     ActionDelta,
@@ -29,11 +31,13 @@ from shared.domain.deltas import (
     ReviewDelta,
     Snapshot,
     TurnState,
+    view,
 )
 from shared.domain.drafts import Check, CheckVerdict, Draft, Review
-from shared.domain.errors import AuthorityError, ErrorClass
+from shared.domain.envelope import Envelope, ReadRequest, ResultPayload, check_answer
+from shared.domain.errors import AuthorityError, ErrorClass, NotFound
 from shared.domain.grants import Grant, SignedGrant
-from shared.domain.ids import CustomerId
+from shared.domain.ids import CustomerId, digest
 from shared.domain.intents import ActionType
 from shared.domain.ledger import LedgerEntry, TurnRecord
 from shared.domain.outcome import Outcome
@@ -110,15 +114,35 @@ def to_state(snapshot: Snapshot, draft: Draft | None) -> TurnState:
     )
 
 
-def _of_activity(run: Callable[[Json, Services], Awaitable[Outcome]]) -> Runner:
-    """Return a runner that takes the activity's ladder and ports."""
+def _of_activity(agent: AgentName, run: Callable[[Json, Services], Awaitable[str]]) -> Runner:
+    """Return a runner that asks the agent's activity in an envelope, as a turn's flow does."""
 
     async def runner(state: TurnState, services: Services) -> Json:
-        payload: Json = {"state": pack(state), "intent": state.snapshot.intent}
-        delta: Json = json.loads(_value(await run(payload, services)))
+        delta: Json = json.loads(await _asked(agent, run, state, services))
         return delta
 
     return runner
+
+
+async def _asked(
+    agent: AgentName, run: Callable[[Json, Services], Awaitable[str]], state: TurnState, services: Services
+) -> str:
+    """Return what the agent's answer carries. Raises: Problem by the class of its failure."""
+    snapshot = state.snapshot
+    request = Envelope[ReadRequest](
+        msg_id=services.ids.new_id(),
+        trace_id=snapshot.trace_id,
+        sender_agent=AgentName.SUPERVISOR,
+        recipient_agent=agent,
+        intent=MessageIntent.REQUEST,
+        payload=ReadRequest(state=view(state, agent), intent=snapshot.intent),
+        timestamp=services.clock.now(),
+        conversation_id=snapshot.conversation_id,
+        tenant_id=snapshot.tenant_id,
+    )
+    heard = unpack(Envelope[ResultPayload], await run({"envelope": pack(request)}, services))
+    check_answer(request, heard)
+    return _value(heard.payload.outcome)
 
 
 async def _review(state: TurnState, services: Services) -> Json:
@@ -129,31 +153,30 @@ async def _review(state: TurnState, services: Services) -> Json:
     if state.draft is None:
         verdicts = tuple(CheckVerdict(check=check, is_passed=False, reason=NO_DRAFT) for check in Check)
         return encode(ReviewDelta(base_version=state.version, review=Review(draft_hash="", verdicts=verdicts)))
-    reviewed = unpack(Reviewed, _value(await activities.run_review({"state": pack(state)}, services)))
+    reviewed = unpack(Reviewed, await _asked(AgentName.SUPERVISOR, run_review, state, services))
     return encode(reviewed.delta)
 
 
 async def _execute(state: TurnState, services: Services) -> Json:
-    """Show the executor a grant nobody sealed: it refuses, and nothing happens."""
+    """Show the executor a grant nobody sealed, for an action nobody decided: it refuses, and nothing happens."""
     snapshot, now = state.snapshot, services.clock.now()
     account = snapshot.customer_id or NOBODY
     try:
-        delta = await execute_action(
+        await execute_action(
             SignedGrant(grant=_unsealed(snapshot, account, now), seal=""),
-            "",
-            base_version=state.version,
-            tenant=snapshot.tenant_id,
-            account=account,
-            conversation=snapshot.conversation_id,
-            action_id=ALONE,
+            ActionRef(tenant_id=snapshot.tenant_id, account_id=account, action_id=ALONE),
             keys=services.seal_keys,
             clock=services.clock,
+            actions=services.actions,
             claims=services.actions,
+            records=services.billing_records,
+            billing=services.billing,
             crm=services.crm,
+            desk=services.desk,
         )
-    except AuthorityError:
-        delta = ActionDelta(base_version=state.version, actions=())
-    return encode(delta)
+    except (AuthorityError, NotFound):
+        return encode(ActionDelta(base_version=state.version, actions=()))
+    raise Problem(ProblemKind.INTERNAL, "The executor acted on a grant nobody sealed.")
 
 
 async def _record(state: TurnState, services: Services) -> Json:
@@ -195,6 +218,7 @@ def _unsealed(snapshot: Snapshot, account: CustomerId, now: datetime) -> Grant:
         account_id=account,
         action_type=ActionType.CRM_NOTE,
         action_id=ALONE,
+        payload_hash=digest(ALONE),
         policy_version=1,
         issued_at=now,
         expires_at=now + timedelta(seconds=1),
@@ -210,11 +234,11 @@ def _value(outcome: Outcome) -> str:
 
 
 RUNNERS: Final[dict[AgentName, Runner]] = {
-    AgentName.INTAKE_CLASSIFIER: _of_activity(activities.run_classifier),
-    AgentName.ESCALATION_DETECTOR: _of_activity(activities.run_escalation),
-    AgentName.KNOWLEDGE_RETRIEVER: _of_activity(activities.run_retriever),
-    AgentName.ACCOUNT_CONTEXT: _of_activity(activities.run_account),
-    AgentName.RESPONSE_COMPOSER: _of_activity(activities.run_composer),
+    AgentName.INTAKE_CLASSIFIER: _of_activity(AgentName.INTAKE_CLASSIFIER, activities.run_classifier),
+    AgentName.ESCALATION_DETECTOR: _of_activity(AgentName.ESCALATION_DETECTOR, activities.run_escalation),
+    AgentName.KNOWLEDGE_RETRIEVER: _of_activity(AgentName.KNOWLEDGE_RETRIEVER, activities.run_retriever),
+    AgentName.ACCOUNT_CONTEXT: _of_activity(AgentName.ACCOUNT_CONTEXT, activities.run_account),
+    AgentName.RESPONSE_COMPOSER: _of_activity(AgentName.RESPONSE_COMPOSER, activities.run_composer),
     AgentName.SUPERVISOR: _review,
     AgentName.ACTION_EXECUTOR: _execute,
     AgentName.ANALYTICS_RECORDER: _record,

@@ -4,6 +4,7 @@ A part of an order is proposed only when the message clearly names its lines; ha
 the order's or many orders are a person's to sort out, because money may move without one. Source: AX-01, RT-02.
 """
 
+from collections import Counter
 from typing import Final
 
 from shared.domain.actions import (
@@ -70,14 +71,15 @@ def named_lines(order: Order, text: str) -> tuple[LineRef, ...] | None:
     """
     said = set(_words(text))
     titles = [set(_words(f"{line.title} {line.variant}")) for line in order.lines]
-    shared = set.intersection(*titles) if len(titles) > 1 else set()
+    holders = Counter(word for title in titles for word in title)
     chosen: list[LineRef] = []
     for line, title in zip(order.lines, titles, strict=True):
-        own = title - shared
-        hits = len(own & said)
+        own = {word for word in title if holders[word] == 1}
         has_sku = bool(line.sku) and line.sku.casefold() in text.casefold()
-        is_named = has_sku or (bool(own) and hits >= NAMED_SHARE * len(own))
-        if hits and not is_named:
+        is_named = has_sku or (bool(own) and len(own & said) >= NAMED_SHARE * len(own))
+        # A word every line has tells nothing; one that some have, or too few of a line's own, leaves it open.
+        hinted = {word for word in title & said if holders[word] < len(titles) or len(titles) == 1}
+        if hinted and not is_named:
             return None
         if is_named:
             chosen.append(LineRef(line_id=line.line_id or line.sku, quantity=line.quantity))

@@ -71,7 +71,8 @@ def fired(
     facts: RoutingFacts, rules: RoutingRules, table: tuple[TriggerRule, ...] = TRIGGER_RULES
 ) -> tuple[tuple[HumanTrigger, ...], str]:
     """Return every reason for a person by precedence, and the text of the first; nothing and "" when there is none."""
-    reasons: dict[HumanTrigger, str] = {}
+    # Whatever the detector found counts, whether or not a row below words it.
+    reasons = {trigger: trigger.value.replace("_", " ") for trigger in facts.triggers}
     for rule in table:
         try:
             if rule.holds(facts, rules):

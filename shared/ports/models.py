@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from shared.domain.deltas import Account, Classification, Escalation, Knowledge, Snapshot
+from shared.domain.deltas import Account, ActionResult, Classification, Escalation, Knowledge, Snapshot
 from shared.domain.drafts import CheckVerdict, Draft
 from shared.domain.policy import TenantPolicy
 from shared.domain.text import MaskedText, ModelText
@@ -89,6 +89,8 @@ class ComposeRequest(Wire):
     knowledge: Knowledge
     account: Account
     policy: TenantPolicy
+    actions: tuple[ActionResult, ...] = ()
+    """What the executor did in this turn: all a reply may say was done."""
     previous: Draft | None = None
     revision: RevisionReason | None = None
 

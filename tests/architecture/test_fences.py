@@ -18,6 +18,7 @@ BREACHES = {
     "a flow verifies": ("orchestrators/flows/answer_message.py", "import shared.authority.verify"),
     "a decider holds a writer": ("agents/supervisor/review.py", "import shared.ports.writers"),
     "the composer holds an integration": ("agents/response_composer.py", "import shared.ports.integrations"),
+    "the executor forges a verified grant": ("agents/action_executor.py", "import shared.domain.proof"),
     "shared imports upwards": ("shared/domain/ids.py", "import shared.adapters.records.tickets"),
     "shared imports an agent": ("shared/domain/ids.py", "import agents.supervisor"),
 }

@@ -18,6 +18,7 @@ from shared.domain.passages import clean_sentences, is_for_staff
 from shared.domain.phrases import (
     Phrase,
     ProductFact,
+    done_sentence,
     is_available,
     phrase,
     phrase_language,
@@ -103,6 +104,10 @@ class ExtractiveComposer:
             key = Phrase.OUT_OF_SCOPE if found.is_out_of_scope else _SOCIAL.get(found.social, Phrase.GREETING)
             text = phrase(key, language, shop=request.policy.shop_name)
             return _draft([_sentence(text, SentenceKind.SOCIAL)], language, SOCIAL_CONFIDENCE)
+        done = [(text, a.ref) for a in request.actions if (text := done_sentence(a, language))]
+        if done:
+            told = [_sentence(text, SentenceKind.CLAIM, ref) for text, ref in done]
+            return _draft(told, language, SOCIAL_CONFIDENCE)
         parts: list[Sentence] = []
         confidence, is_fallback = 0.0, False
         if _is_about_order(request):

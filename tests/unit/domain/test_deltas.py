@@ -96,7 +96,8 @@ def test_write_sets_of_the_agents_are_disjoint_and_total() -> None:
 
     assert len(written) == len(set(written))
     assert set(written) == set(TurnState.model_fields) - {"snapshot", "version"}
-    assert set(WRITERS.values()) == set(AgentName) - {AgentName.ANALYTICS_RECORDER}
+    assert {agent for agent, _ in WRITERS.values()} == set(AgentName) - {AgentName.ANALYTICS_RECORDER}
+    assert all(field in SPECS[agent].writes for agent, field in WRITERS.values())
 
 
 @pytest.mark.req("PR-03")

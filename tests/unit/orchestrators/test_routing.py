@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrators.routing import WHICH_ORDER, issue_key, needs_billing, needs_second_look, route
+from orchestrators.routing import WHICH_ORDER, needs_billing, needs_second_look
+from orchestrators.routing import route as route_facts
 from shared.domain.deltas import (
     Account,
     Classification,
@@ -20,11 +21,12 @@ from shared.domain.deltas import (
 )
 from shared.domain.human_triggers import NO_AUTOMATION, HumanTrigger, Severity
 from shared.domain.ids import ArticleId, ConversationId, CustomerId, InstanceId, MessageId, OrderId, TenantId
-from shared.domain.intents import NEEDS, ArticleType, CustomerIntent
+from shared.domain.intents import NEEDS, ActionType, ArticleType, CustomerIntent
 from shared.domain.money import Money
+from shared.domain.routing_facts import facts_of, issue_key
 from shared.domain.sources import Order, RetrievedArticle
 from shared.domain.text import MaskedText, PublishedText
-from shared.domain.turns import RouteKind
+from shared.domain.turns import Route, RouteKind
 
 ANA = CustomerId("ana")
 
@@ -75,6 +77,11 @@ def a_state(
             )
         ),
     )
+
+
+def route(state: TurnState, *, has_widened: bool) -> Route:
+    """Route the state under its own thresholds."""
+    return route_facts(facts_of(state), state.snapshot.rules, has_widened=has_widened)
 
 
 @pytest.mark.req("RT-03")
@@ -178,8 +185,8 @@ def test_unsure_guess_at_order_status_does_not_bring_out_the_customers_orders() 
     [
         ("has my refund for order 1001 been processed?", RouteKind.ANSWER),
         ("Why was I charged a fee on order 1001?", RouteKind.ANSWER),
-        ("refund me for order 1001", RouteKind.PERSON),
-        ("can I get a refund for order 1001?", RouteKind.PERSON),
+        ("refund me for order 1001", RouteKind.ACT),
+        ("can I get a refund for order 1001?", RouteKind.ACT),
         ("was order 1001 refunded? if not refund it", RouteKind.PERSON),
     ],
 )
@@ -220,14 +227,40 @@ def test_weak_retrieval_is_widened_once_and_then_given_to_a_person() -> None:
 
 
 @pytest.mark.req("RT-02", "AX-05")
-def test_billing_dispute_on_an_own_order_waits_for_a_person_with_the_proposal() -> None:
-    """S2 §3 and SC-02 foundation: a person approves every billing write."""
+def test_billing_dispute_on_an_own_order_asks_the_supervisor_about_a_refund() -> None:
+    """S2 §3: account context → supervisor (authority) → executor; routing itself allows nothing."""
     state = a_state(CustomerIntent.BILLING_DISPUTE, orders=("1001",), named=("1001",))
 
     decision = route(state, has_widened=False)
 
-    assert decision.kind is RouteKind.PERSON
-    assert [a.type for a in decision.proposed] == ["refund"]
+    assert (decision.kind, decision.act) == (RouteKind.ACT, ActionType.REFUND)
+
+
+@pytest.mark.req("RT-02")
+@pytest.mark.parametrize(
+    ("intent", "message", "expected"),
+    [
+        (CustomerIntent.REFUND, "please don't refund order 1001", HumanTrigger.ACTION_NEEDS_PERSON),
+        (CustomerIntent.ORDER_CANCEL, "do not cancel order 1001 after all", HumanTrigger.ACTION_NEEDS_PERSON),
+        (CustomerIntent.ORDER_CHANGE, "make order 1001 the blue one", HumanTrigger.ACTION_NEEDS_PERSON),
+        (CustomerIntent.ORDER_CHANGE, "send order 1001 to my new address please", ActionType.CHANGE_ADDRESS),
+        (CustomerIntent.RETURN_EXCHANGE, "i want to return order 1001", ActionType.REQUEST_RETURN),
+        (CustomerIntent.RETURN_EXCHANGE, "exchange order 1001 for a larger size", None),
+        (CustomerIntent.DELIVERY_PROBLEM, "order 1001 never came, send me a replacement", ActionType.RESEND),
+        (CustomerIntent.DELIVERY_PROBLEM, "order 1001 never came, i want my money back", ActionType.REFUND),
+        (CustomerIntent.DELIVERY_PROBLEM, "order 1001 never came", None),
+        (CustomerIntent.ORDER_STATUS, "where is order 1001, i was thinking of a refund", None),
+    ],
+)
+def test_what_is_asked_for_is_read_from_intent_and_words_and_a_denial_is_no_request(
+    intent: CustomerIntent, message: str, expected: HumanTrigger | ActionType | None
+) -> None:
+    """Nothing is proposed that the customer did not clearly ask for (AX-01)."""
+    state = a_state(intent, orders=("1001",), named=("1001",), message=MaskedText(message))
+
+    decision = route(state, has_widened=False)
+
+    assert (decision.act or next(iter(decision.triggers), None)) == expected
 
 
 @pytest.mark.req("GO-03")
