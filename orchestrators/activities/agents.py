@@ -17,9 +17,10 @@ from orchestrators.activities.persistence import persist
 from shared.container import Services
 from shared.domain.agents import AgentName
 from shared.domain.deltas import Snapshot
+from shared.domain.envelope import RecordRequest
 from shared.domain.phrases import canonical_status
 from shared.domain.sources import Profile
-from shared.domain.turns import Recorded
+from shared.domain.turns import Recorded, StepTimes, TurnInput
 from shared.ports.documents import CustomerScope, TenantScope
 from shared.ports.models import RevisionReason
 from shared.wire import Json
@@ -128,18 +129,29 @@ async def run_composer(payload: Json, services: Services) -> str:
 async def run_recorder(payload: Json, services: Services) -> str:
     """Record the finished turn once; nothing comes after it, so it outlasts a short trouble of the store itself."""
     request = received_record(payload, AgentName.ANALYTICS_RECORDER)
-    turn, times, trail = request.payload.turn, request.payload.times, request.payload.trail
-
-    async def record() -> bool:
-        row = await services.tickets.turn(TenantScope(turn.tenant_id), turn.conversation_id, turn.message_id)
-        return row is not None and await record_turn(
-            row, times, trail, at=services.clock.now(), ledger=services.ledger, analytics=services.analytics
-        )
 
     async def call(*, is_reduced: bool) -> Said:
-        return Said(Recorded(is_new=await persist(record)))
+        return Said(Recorded(is_new=await persist(lambda: _record(request.payload, services))))
 
     return await answer(request, AgentName.ANALYTICS_RECORDER, call, clock=services.clock)
+
+
+async def record_without_flow(turn: TurnInput, services: Services) -> None:
+    """Record a turn whose flow is gone: how it ended, without times and without messages."""
+    await _record(RecordRequest(turn=turn, times=StepTimes()), services)
+
+
+async def _record(request: RecordRequest, services: Services) -> bool:
+    turn = request.turn
+    row = await services.tickets.turn(TenantScope(turn.tenant_id), turn.conversation_id, turn.message_id)
+    return row is not None and await record_turn(
+        row,
+        request.times,
+        request.trail,
+        at=services.clock.now(),
+        ledger=services.ledger,
+        analytics=services.analytics,
+    )
 
 
 async def _standing(snapshot: Snapshot, services: Services) -> tuple[Profile | None, int | None]:

@@ -8,11 +8,12 @@ import logging
 import azure.durable_functions as df
 import azure.functions as func
 
-from orchestrators.triggers.starting import start_case
+from orchestrators.triggers.starting import start_action, start_case
 from shared.container import Services
+from shared.domain.actions import ActionRef
 from shared.domain.case import CaseStatus
 from shared.domain.errors import VouchError
-from shared.domain.ids import ArticleId, CaseId, TenantId
+from shared.domain.ids import ArticleId, CaseId, CustomerId, TenantId
 from shared.ports.documents import TenantScope
 
 _log = logging.getLogger(__name__)
@@ -42,8 +43,17 @@ async def embed_articles(documents: func.DocumentList, parts: Services, *, is_la
 
 
 async def await_cases(documents: func.DocumentList, client: df.DurableOrchestrationClient) -> None:
-    """Start the wait of every case that is open and not yet paged; the sweeper finds what this misses."""
+    """Start the wait of every case that is open and not yet paged, and of the action it is about, if any.
+
+    The sweeper finds what this misses.
+    """
     for document in documents:
         is_waiting = document.get("status") == CaseStatus.OPEN.value and not document.get("is_paged")
-        if document.get("kind") == "case" and is_waiting:
-            await start_case(client, TenantId(str(document["tenant_id"])), CaseId(str(document["id"])))
+        if document.get("kind") != "case" or not is_waiting:
+            continue
+        tenant = TenantId(str(document["tenant_id"]))
+        await start_case(client, tenant, CaseId(str(document["id"])))
+        action, account = document.get("action_id"), document.get("customer_id")
+        if action and account:
+            ref = ActionRef(tenant_id=tenant, account_id=CustomerId(str(account)), action_id=str(action))
+            await start_action(client, ref)

@@ -11,7 +11,8 @@ import azure.durable_functions as df
 
 from orchestrators.names import EventName, FlowName
 from shared.container import Services
-from shared.domain.ids import CaseId, InstanceId, TenantId
+from shared.domain.actions import ActionRef
+from shared.domain.ids import CaseId, InstanceId, TenantId, action_instance_id
 from shared.domain.ticket import TurnRow, TurnStatus
 from shared.domain.turns import CaseInput, TurnInput
 from shared.ports.documents import TenantScope
@@ -64,6 +65,19 @@ async def hint_case(client: df.DurableOrchestrationClient, case: CaseId) -> None
         await client.raise_event(case_instance_id(case), EventName.CASE_CHANGED.value, {})
     except Exception:  # noqa: BLE001 - the trigger edge: the SDK raises bare Exception, and the hint may be lost
         _log.info("no flow to hint for case %s", case)
+
+
+async def start_action(client: df.DurableOrchestrationClient, ref: ActionRef) -> None:
+    """Start the instance that sees the action through; starting it again while it runs is success."""
+    await _start(client, FlowName.RUN_ACTION, action_instance_id(ref.action_id), encode(ref))
+
+
+async def hint_action(client: df.DurableOrchestrationClient, action_id: str) -> None:
+    """Tell the action's flow to look at the store; a lost hint costs nothing (fault 082)."""
+    try:
+        await client.raise_event(action_instance_id(action_id), EventName.ACTION_CHANGED.value, {})
+    except Exception:  # noqa: BLE001 - the trigger edge: the SDK raises bare Exception, and the hint may be lost
+        _log.info("no flow to hint for action %s", action_id)
 
 
 class _Start(Enum):

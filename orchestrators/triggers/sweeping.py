@@ -4,21 +4,25 @@ Source: design §3 "one sweeper timer (not one poll per flow)", PV-05, RK-03, fa
 """
 
 import logging
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Final, TypeVar
+from typing import Final
 
 import azure.durable_functions as df
 
-from orchestrators.activities.agents import run_recorder
+from orchestrators.activities.agents import record_without_flow
+from orchestrators.activities.authorising import open_approval, ref_of
 from orchestrators.activities.turn import finish_lost_handoff, hand_over_lost_turn
-from orchestrators.triggers.starting import is_running, start_case, start_turn
+from orchestrators.triggers.starting import is_running, start_action, start_case, start_turn
 from shared.container import Services
+from shared.domain.actions import Action
 from shared.domain.case import Case
+from shared.domain.human_triggers import SLA_MINUTES, Severity
+from shared.domain.priority import priority
 from shared.domain.ticket import HandoffRow, TurnRow
-from shared.domain.turns import StepTimes, TurnInput
+from shared.domain.turns import TurnInput
 from shared.ports.documents import TenantScope
-from shared.wire import encode
 
 STARTER_GRACE: Final = timedelta(seconds=30)
 """Time an accepted row may wait for its starter before the sweeper starts it. Source: design §3."""
@@ -44,18 +48,51 @@ SWEEP_BATCH: Final = 200
 
 _log = logging.getLogger(__name__)
 
-T = TypeVar("T")
+
+@dataclass(frozen=True, slots=True)
+class Chore:
+    """Something a sweep has to do, as the one ordering of waiting work sees it (RT-07)."""
+
+    what: str
+    is_human: bool
+    severity: Severity
+    queued_at: datetime
+    due_at: datetime
+    queue_id: str
+    do: Callable[[], Awaitable[None]]
 
 
 async def sweep(client: df.DurableOrchestrationClient, parts: Services) -> None:
-    """Start turns nobody started, revive those whose flow died, finish lost handoffs, wait for overdue cases."""
+    """Find what was missed and do it, the most urgent first: what a person asked for or has to do before the rest."""
     now = parts.clock.now()
+    chores = [
+        *[_handoff(row, parts) for row in await parts.tickets.unprojected_handoffs(now - HANDOFF_GRACE, SWEEP_BATCH)],
+        *[_case(case, client) for case in await parts.cases.overdue(now, SWEEP_BATCH)],
+        *[_unopened(action, parts) for action in await parts.actions.pending_since(now - HANDOFF_GRACE, SWEEP_BATCH)],
+        *[_action(action, client) for action in await parts.actions.idle(now, now - FLOW_GRACE, SWEEP_BATCH)],
+        *[
+            _start(row, client, parts)
+            for row in await parts.tickets.accepted_not_started(now - STARTER_GRACE, SWEEP_BATCH)
+        ],
+        *[_revival(row, client, parts) for row in await parts.tickets.started_not_done(now - FLOW_GRACE, SWEEP_BATCH)],
+    ]
+    for chore in sorted(chores, key=lambda chore: priority(chore, now)):
+        try:
+            await chore.do()
+        except Exception as error:  # noqa: BLE001 - the sweep's edge: one bad row must not end the sweep of all tenants
+            _log.error("sweeper cannot %s %s: %s", chore.what, chore.queue_id, type(error).__name__)
 
-    async def start(row: TurnRow) -> None:
+
+def _start(row: TurnRow, client: df.DurableOrchestrationClient, parts: Services) -> Chore:
+    async def do() -> None:
         _log.warning("sweeper starts turn %s", row.instance_id)
         await start_turn(client, row, parts)
 
-    async def revive(row: TurnRow) -> None:
+    return _automated("start turn", row.accepted_at, row.instance_id, do)
+
+
+def _revival(row: TurnRow, client: df.DurableOrchestrationClient, parts: Services) -> Chore:
+    async def do() -> None:
         if await is_running(client, row):
             return
         if row.starts >= MAX_STARTS:
@@ -66,33 +103,55 @@ async def sweep(client: df.DurableOrchestrationClient, parts: Services) -> None:
             _log.warning("sweeper revives turn %s", row.instance_id)
             await start_turn(client, row, parts)
 
-    async def finish(handoff: HandoffRow) -> None:
-        _log.warning("sweeper finishes handoff %s", handoff.case_id)
-        await finish_lost_handoff(handoff, parts)
-        await _record(handoff, parts)
+    return _automated("revive turn", row.accepted_at, row.instance_id, do)
 
-    async def wait_for(case: Case) -> None:
+
+def _handoff(row: HandoffRow, parts: Services) -> Chore:
+    async def do() -> None:
+        _log.warning("sweeper finishes handoff %s", row.case_id)
+        await finish_lost_handoff(row, parts)
+        await _record(row, parts)
+
+    return _human("finish handoff", Severity(row.severity), row.at, row.case_id, do)
+
+
+def _case(case: Case, client: df.DurableOrchestrationClient) -> Chore:
+    async def do() -> None:
         await start_case(client, case.tenant_id, case.id)
 
-    await _each(await parts.tickets.accepted_not_started(now - STARTER_GRACE, SWEEP_BATCH), start)
-    await _each(await parts.tickets.started_not_done(now - FLOW_GRACE, SWEEP_BATCH), revive)
-    await _each(await parts.tickets.unprojected_handoffs(now - HANDOFF_GRACE, SWEEP_BATCH), finish)
-    await _each(await parts.cases.overdue(now, SWEEP_BATCH), wait_for)
+    return Chore("wait for case", True, case.severity, case.queued_at, case.due_at, case.id, do)
 
 
-async def _each(items: Iterable[T], handle: Callable[[T], Awaitable[None]]) -> None:
-    """Handle every item; one that cannot be handled stays for the next sweep and keeps no other waiting."""
-    for item in items:
-        try:
-            await handle(item)
-        except Exception as error:  # noqa: BLE001 - the sweep's edge: one bad row must not end the sweep of all tenants
-            _log.error("sweeper cannot %s an item: %s", handle.__name__, type(error).__name__)
+def _unopened(action: Action, parts: Services) -> Chore:
+    async def do() -> None:
+        policy = await parts.tenants.policy(TenantScope(action.tenant_id))
+        await open_approval(action, policy, parts)
+
+    return _human("open approval", Severity(action.severity), action.requested_at, action.action_id, do)
+
+
+def _action(action: Action, client: df.DurableOrchestrationClient) -> Chore:
+    async def do() -> None:
+        await start_action(client, ref_of(action))
+
+    # Somebody waits for their money, and mostly a person has decided it: before any automated turn.
+    return _human("see action through", Severity(action.severity), action.requested_at, action.action_id, do)
+
+
+def _human(what: str, severity: Severity, since: datetime, id: str, do: Callable[[], Awaitable[None]]) -> Chore:
+    return Chore(what, True, severity, since, since + timedelta(minutes=SLA_MINUTES[severity]), id, do)
+
+
+def _automated(what: str, since: datetime, id: str, do: Callable[[], Awaitable[None]]) -> Chore:
+    """Return a chore nobody has weighed yet; a retry keeps the moment its message came (RT-07)."""
+    severity = Severity.NORMAL
+    return Chore(what, False, severity, since, since + timedelta(minutes=SLA_MINUTES[severity]), id, do)
 
 
 async def _record(of: TurnRow | HandoffRow, parts: Services) -> None:
     """Record a turn that ended without its flow; one that has not ended, or is on record, is left alone."""
     turn = TurnInput(tenant_id=of.tenant_id, conversation_id=of.conversation_id, message_id=of.message_id, seq=of.seq)
-    await run_recorder({"turn": encode(turn), "times": encode(StepTimes())}, parts)
+    await record_without_flow(turn, parts)
 
 
 async def purge_histories(client: df.DurableOrchestrationClient, parts: Services) -> int:
