@@ -197,6 +197,8 @@ LIVES: Final[dict[tuple[ActionOp, ActionState], ActionState]] = {
     (_O.UNDO_START, _S.EXECUTING): _S.APPROVED,
     (_O.REFUSE, _S.EXECUTING): _S.REFUSED,
     (_O.DOUBT, _S.EXECUTING): _S.UNCLEAR,
+    # A call may arrive after the shop was read: what it did counts, whatever was concluded meanwhile.
+    (_O.CONFIRM, _S.APPROVED): _S.EXECUTED,
     (_O.CONFIRM, _S.UNCLEAR): _S.EXECUTED,
     (_O.REFUSE, _S.UNCLEAR): _S.REFUSED,
 }

@@ -22,6 +22,9 @@ POLL_S: Final = 1.0
 """Seconds a waiter waits before it asks again. Value ours."""
 WAITER_GONE_S: Final = 30.0
 """Seconds without asking after which a waiter is passed over; it queues anew. Value ours."""
+SEEN_GRAIN_S: Final = 10.0
+"""Seconds within which a waiter's asking again changes nothing: a queue must not write the lane at every poll. Value
+ours: a third of WAITER_GONE_S."""
 MAX_WAITERS: Final = 100
 """Longest queue of one account. Value ours: a person looks long before."""
 
@@ -95,6 +98,12 @@ def free(lane: Lane, action_id: str, fence: int) -> Lane:
     return lane.model_copy(update={"action_id": "", "holder": "", "expires_at": None})
 
 
+def leave(lane: Lane, action_id: str) -> Lane:
+    """Return the lane without an action that is over: neither has it the lane nor does it wait for it any more."""
+    freed = free(lane, action_id, lane.fence)
+    return freed.model_copy(update={"waiting": tuple(w for w in freed.waiting if w.action_id != action_id)})
+
+
 def may_start(lane: Lane, action_id: str, fence: int, now: datetime) -> bool:
     """Tell whether the action may consume its grant: its fence is the newest, and the lease outlasts the call."""
     if (lane.action_id, lane.fence) != (action_id, fence) or lane.expires_at is None:
@@ -102,10 +111,17 @@ def may_start(lane: Lane, action_id: str, fence: int, now: datetime) -> bool:
     return now + timedelta(seconds=CALL_DEADLINE_S) < lane.expires_at
 
 
+def may_be_under_way(started_at: datetime | None, now: datetime) -> bool:
+    """Tell whether a call that began at the moment may still change something on the far side."""
+    return started_at is not None and now < started_at + timedelta(seconds=CALL_DEADLINE_S + CALL_MARGIN_S)
+
+
 def _present(lane: Lane, action_id: str, now: datetime) -> tuple[Waiter, ...]:
     """Return the queue without those that stopped asking, with this action in it, in the order they came."""
-    gone = now - timedelta(seconds=WAITER_GONE_S)
-    known = next((w for w in lane.waiting if w.action_id == action_id), None)
-    own = Waiter(action_id=action_id, since=known.since if known else now, seen_at=now)
+    gone, fresh = now - timedelta(seconds=WAITER_GONE_S), now - timedelta(seconds=SEEN_GRAIN_S)
+    known = next((w for w in lane.waiting if w.action_id == action_id and w.seen_at > gone), None)
+    own = known or Waiter(action_id=action_id, since=now, seen_at=now)
+    if own.seen_at <= fresh:
+        own = own.model_copy(update={"seen_at": now})
     others = tuple(w for w in lane.waiting if w.action_id != action_id and w.seen_at > gone)
     return tuple(sorted((*others, own), key=lambda w: (w.since, w.action_id)))

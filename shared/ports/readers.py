@@ -66,7 +66,10 @@ class ActionReader(Protocol):
         ...
 
     async def under_way(self, scope: CustomerScope) -> tuple[Action, ...]:
-        """Return the account's actions whose grant is consumed and whose end is not known, oldest first."""
+        """Return the account's actions that were started and whose end is not known, oldest first.
+
+        One whose start was undone is among them: its call may have arrived after the shop was read.
+        """
         ...
 
     async def spent_minor(self, scope: CustomerScope, currency: str, *, since: datetime, without: str) -> int:

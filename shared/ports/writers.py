@@ -103,10 +103,19 @@ class ActionClaims(Protocol):
         ...
 
     async def finish(
-        self, scope: CustomerScope, action_id: str, op: ActionOp, *, effect: Effect | None = None, reason: str = ""
+        self,
+        scope: CustomerScope,
+        action_id: str,
+        op: ActionOp,
+        *,
+        grant_id: str,
+        effect: Effect | None = None,
+        reason: str = "",
     ) -> Action:
-        """Write what came of it (confirm, refuse, undo_start, doubt) and free the lane it holds; repeating is success.
+        """Write what came of the start that consumed `grant_id` (confirm, refuse, undo_start, doubt); free its lane.
 
+        A confirmation counts whatever happened meanwhile; anything else leaves a later start alone. Repeating is
+        success; the action is returned as it then stands.
         Raises: NotFound; StalenessError when the action's life does not allow it.
         """
         ...

@@ -1,94 +1,37 @@
-"""Action records: a grant is consumed and its action stored in one batch, before anything is called.
+"""Action records: everything the store knows of actions, behind three ports, so that each holder has its own part.
 
-Source: AX-03, design §6 row actions, design §9 (action ids).
+Source: AX-01…04, design §6 row actions, §9.
 """
 
-from shared.adapters.records.codec import from_stored, to_document
-from shared.domain.errors import AlreadyExists
-from shared.domain.ids import ConversationId, CustomerId, TenantId
-from shared.domain.wire_model import Wire
-from shared.ports.documents import (
-    Container,
-    Create,
-    CustomerScope,
-    Documents,
-    Replace,
-    Stored,
-    TenantScope,
-    customer_partition,
-)
+from collections import OrderedDict
+
+from shared.adapters.records.action_claims import Claiming
+from shared.adapters.records.action_decisions import Deciding
+from shared.adapters.records.action_reading import ActionReading
+from shared.adapters.records.action_sweeps import Sweeping
+from shared.domain.actions import Action, ActionOp, Effect
+from shared.ports.clock import Clock
+from shared.ports.documents import CustomerScope, Documents
 
 
-class _ActionRow(Wire):
-    """An action of one account: claimed before its call, confirmed after its effect."""
+class ActionRecords(ActionReading, Deciding, Claiming, Sweeping):
+    """Implements ActionReader, ActionDecisions and ActionClaims, and what the sweeper looks for."""
 
-    id: str
-    kind: str = "action"
-    tenant_id: TenantId
-    customer_id: CustomerId
-    conversation_id: ConversationId
-    grant_id: str
-    is_done: bool = False
+    def __init__(self, documents: Documents, clock: Clock) -> None:
+        super().__init__(documents, clock)
+        self._past = OrderedDict()
 
-
-class _GrantRow(Wire):
-    """A consumed grant: its existence is the consumption."""
-
-    id: str
-    kind: str = "grant"
-    tenant_id: TenantId
-    customer_id: CustomerId
-
-
-class ActionRecords:
-    """Implements ActionClaims, one partition an account."""
-
-    def __init__(self, documents: Documents) -> None:
-        self._documents = documents
-
-    async def claim(
-        self, scope: TenantScope, account: CustomerId, action_id: str, grant_id: str, conversation: ConversationId
-    ) -> bool:
-        """Consume the grant and store the action before its call; False when either was used before."""
-        customer = CustomerScope(scope.tenant_id, account)
-        action = _ActionRow(
-            id=f"action:{action_id}",
-            tenant_id=scope.tenant_id,
-            customer_id=account,
-            conversation_id=conversation,
-            grant_id=grant_id,
-        )
-        grant = _GrantRow(id=f"grant:{grant_id}", tenant_id=scope.tenant_id, customer_id=account)
-        try:
-            await self._documents.batch(
-                Container.ACTIONS,
-                customer,
-                customer_partition(customer),
-                (Create(to_document(grant)), Create(to_document(action))),
-            )
-        except AlreadyExists:
-            return False
-        return True
-
-    async def is_done(self, scope: TenantScope, account: CustomerId, action_id: str) -> bool:
-        """Tell whether the action's effect has been confirmed."""
-        stored = await self._read(scope, account, action_id)
-        return stored is not None and from_stored(_ActionRow, stored).is_done
-
-    async def confirm(self, scope: TenantScope, account: CustomerId, action_id: str) -> None:
-        """Record that the effect happened; repeating it changes nothing."""
-        stored = await self._read(scope, account, action_id)
-        if stored is None:
-            return
-        row = from_stored(_ActionRow, stored)
-        if not row.is_done:
-            customer = CustomerScope(scope.tenant_id, account)
-            done = to_document(row.model_copy(update={"is_done": True}))
-            await self._documents.batch(
-                Container.ACTIONS, customer, customer_partition(customer), (Replace(done, stored.etag),)
-            )
-
-    async def _read(self, scope: TenantScope, account: CustomerId, action_id: str) -> Stored | None:
-        customer = CustomerScope(scope.tenant_id, account)
-        partition = customer_partition(customer)
-        return await self._documents.read(Container.ACTIONS, customer, partition, f"action:{action_id}")
+    async def finish(
+        self,
+        scope: CustomerScope,
+        action_id: str,
+        op: ActionOp,
+        *,
+        grant_id: str,
+        effect: Effect | None = None,
+        reason: str = "",
+    ) -> Action:
+        """Write what came of a start, and let the shop's next payment be compared with this one too."""
+        action = await super().finish(scope, action_id, op, grant_id=grant_id, effect=effect, reason=reason)
+        self._past.pop(scope.tenant_id, None)
+        return action

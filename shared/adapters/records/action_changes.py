@@ -1,0 +1,145 @@
+"""Pure changes of an action: what a decision, a start and an end make of it, and what they may not touch.
+
+The rules the conditional writes apply; reads no store and no clock. Source: design §9 "Approvals", AX-02, AX-03.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from shared.domain.actions import (
+    Action,
+    ActionOp,
+    ActionState,
+    Effect,
+    Proposal,
+    after,
+    payload_hash,
+    series_id,
+)
+from shared.domain.errors import AuthorityError, SchemaError, StalenessError
+from shared.domain.grants import Grant
+from shared.domain.ids import CaseId
+from shared.domain.money import Money
+
+BACK_AT_DESK: Final = timedelta(hours=24)
+"""Least time a person gets for an action that came back to the desk. Value ours."""
+
+_S, _O = ActionState, ActionOp
+_TAKEN: Final = {
+    _O.APPROVE: frozenset({_S.APPROVED, _S.EXECUTING, _S.EXECUTED, _S.UNCLEAR}),
+    _O.RETURN_TO_DESK: frozenset({_S.PENDING}),
+    _O.REFUSE: frozenset({_S.REFUSED}),
+    _O.EXPIRE: frozenset({_S.EXPIRED}),
+}
+"""States in which a decision has been taken already."""
+_ENDS: Final = frozenset({_O.CONFIRM, _O.REFUSE, _O.UNDO_START, _O.DOUBT})
+"""What can come of a call."""
+
+
+@dataclass(frozen=True, slots=True)
+class Details:
+    """What a decision says beside its operation."""
+
+    reason: str
+    amount: Money | None = None
+    by: str = ""
+    policy_version: int | None = None
+    proposal: Proposal | None = None
+    case: CaseId | None = None
+
+
+def decided(action: Action, op: ActionOp, details: Details, now: datetime) -> Action | None:
+    """Return the action after the decision; None when it was taken before and there is nothing to add.
+
+    `return_to_desk` of an action that is there already writes down why it waits, for how much and in which case.
+    Raises: StalenessError when the action's life does not allow it, or an approval is about another amount than the
+    one that waits; AuthorityError for an approval nobody gave; SchemaError for another proposal than a completed one.
+    """
+    if op not in _TAKEN:
+        raise SchemaError(f"{op.value} is no decision")
+    if op is _O.APPROVE and not details.by:
+        raise AuthorityError("an approval names who gave it")
+    _check_proposal(action, details.proposal)
+    is_taken = action.state in _TAKEN[op]
+    if is_taken and op is not _O.RETURN_TO_DESK:
+        return None
+    if op is _O.APPROVE and None not in (details.amount, action.amount) and details.amount != action.amount:
+        raise StalenessError(f"action {action.action_id!r} is about another amount by now")
+    update: dict[str, object] = {"reason": details.reason}
+    update |= {"amount": details.amount} if details.amount is not None else {}
+    update |= {"policy_version": details.policy_version} if details.policy_version is not None else {}
+    update |= {"proposal": details.proposal} if details.proposal is not None else {}
+    update |= {"case_id": details.case} if details.case is not None else {}
+    if is_taken:
+        changed = action.model_copy(update=update)
+        return None if changed == action else changed.model_copy(update={"updated_at": now})
+    state = after(op, action.state)
+    if op is _O.APPROVE:
+        update |= {"approved_by": details.by, "approved_at": now}
+    elif op is _O.RETURN_TO_DESK:
+        # Whoever approved it approved something else, and the case it was decided in is over.
+        update |= {"approved_by": "", "approved_at": None, "case_id": details.case}
+        update["expires_at"] = max(action.expires_at, now + BACK_AT_DESK)
+    return action.model_copy(update={**update, "state": state, "updated_at": now})
+
+
+def started(action: Action, grant: Grant, now: datetime) -> Action:
+    """Return the action as its call begins.
+
+    Raises: AuthorityError when the grant is not live, or not for the action as it is now.
+    """
+    is_same = (grant.action_type, grant.action_id) == (action.type, action.action_id)
+    if not is_same or grant.payload_hash != payload_hash(action.proposal) or grant.amount != action.amount:
+        raise AuthorityError(f"action {action.action_id!r} has changed since its grant")
+    if not grant.is_live(now):
+        raise AuthorityError(f"grant {grant.grant_id!r} is not live")
+    try:
+        state = after(_O.START, action.state)
+    except StalenessError as error:
+        raise AuthorityError(f"action {action.action_id!r} may not start: it is {action.state.value}") from error
+    return action.model_copy(
+        update={
+            "state": state,
+            "reason": "",
+            "grant_id": grant.grant_id,
+            "fence": grant.fence,
+            "starts": action.starts + 1,
+            "started_at": now,
+            "updated_at": now,
+        }
+    )
+
+
+def finished(
+    action: Action, op: ActionOp, grant_id: str, effect: Effect | None, reason: str, now: datetime
+) -> Action | None:
+    """Return the action after what came of one start of it; None when that is known, or no longer the question.
+
+    What the shop has done counts whatever happened meanwhile. Everything else is about the one start that consumed
+    `grant_id`: a later start is not undone by an earlier one's end.
+    Raises: StalenessError when the action's life does not allow it; SchemaError for a confirmation without an effect.
+    """
+    if op not in _ENDS:
+        raise SchemaError(f"{op.value} does not come of a call")
+    if op is _O.CONFIRM:
+        if effect is None:
+            raise SchemaError("what was done needs the shop's word for it")
+        if action.state is _S.EXECUTED:
+            return None
+        update: dict[str, object] = {"effect": effect, "reason": ""}
+    else:
+        is_moot = op in (_O.UNDO_START, _O.DOUBT) and action.state is not _S.EXECUTING
+        if is_moot or action.grant_id != grant_id or action.state in _TAKEN.get(op, ()):
+            return None
+        update = {"reason": reason}
+    return action.model_copy(update={**update, "state": after(op, action.state), "updated_at": now})
+
+
+def _check_proposal(action: Action, proposal: Proposal | None) -> None:
+    """Refuse what is no completion of the same request. Raises: SchemaError."""
+    if proposal is None:
+        return
+    series = series_id(action.tenant_id, action.customer_id, proposal)
+    if proposal.type is not action.type or series != series_id(action.tenant_id, action.customer_id, action.proposal):
+        raise SchemaError(f"action {action.action_id!r} is about something else")

@@ -1,0 +1,135 @@
+"""Decisions about actions in the store: what a request means, and what was decided about it.
+
+One request means one action for ever, and two requests for the same lines at once mean one action: the row of their
+series moves by its ETag in the batch that creates the action. Source: AX-02, AX-03, design §9 "Approvals", fault 072.
+"""
+
+import asyncio
+
+from shared.adapters.records.action_changes import Details, decided
+from shared.adapters.records.action_rows import (
+    CAS_ATTEMPTS,
+    ActionRows,
+    RequestRow,
+    SeriesRow,
+    create,
+    to_row,
+)
+from shared.adapters.records.codec import from_stored, to_document
+from shared.domain.actions import SETTLED, Action, ActionOp, ActionState, Proposal, new_action_id, series_id
+from shared.domain.errors import AlreadyExists, NotFound, Unavailable, VersionConflict
+from shared.domain.ids import CaseId, digest
+from shared.domain.money import Money
+from shared.ports.documents import Create, CustomerScope, Replace, Stored
+from shared.ports.writers import ActionRequest
+
+
+class Deciding(ActionRows):
+    """Implements ActionDecisions."""
+
+    async def request(self, scope: CustomerScope, asked: ActionRequest, ordinal_of: str) -> Action:
+        """Return the action this request means, created as pending when it is new.
+
+        The request and its action, new or met, are written in one batch. Raises: Unavailable after CAS_ATTEMPTS races.
+        """
+        request_id = f"request:{digest(asked.conversation_id, asked.message_id, ordinal_of)}"
+        series = series_id(scope.tenant_id, scope.customer_id, asked.proposal)
+        for _ in range(CAS_ATTEMPTS):
+            known, newest = await asyncio.gather(self._read(scope, request_id), self._read(scope, f"series:{series}"))
+            if known is not None:
+                action_id = from_stored(RequestRow, known).action_id
+                action = await self.get(scope, action_id)
+                if action is None:
+                    raise NotFound(f"action {action_id!r} is no longer kept")
+                return action
+            try:
+                return await self._file(scope, asked, request_id, newest)
+            except (AlreadyExists, VersionConflict, NotFound):
+                continue
+        raise Unavailable(f"series {series!r} is changing too fast")
+
+    async def decide(
+        self,
+        scope: CustomerScope,
+        action_id: str,
+        op: ActionOp,
+        *,
+        reason: str,
+        amount: Money | None = None,
+        by: str = "",
+        policy_version: int | None = None,
+        proposal: Proposal | None = None,
+        case: CaseId | None = None,
+    ) -> Action:
+        """Apply approve, refuse, return_to_desk or expire by compare-and-swap; see `action_changes.decided`.
+
+        Raises: NotFound; StalenessError; AuthorityError; SchemaError.
+        """
+        details = Details(reason, amount, by, policy_version, proposal, case)
+        return await self._change(scope, action_id, lambda current: decided(current, op, details, self._clock.now()))
+
+    async def mark_told(self, scope: CustomerScope, action_id: str) -> None:
+        """Record that the customer and the desk know how the action ended. Raises: NotFound."""
+        await self._change(
+            scope, action_id, lambda current: None if current.is_told else current.model_copy(update={"is_told": True})
+        )
+
+    async def _file(self, scope: CustomerScope, asked: ActionRequest, request_id: str, newest: Stored | None) -> Action:
+        """Write the request down with the action it means. Raises: AlreadyExists, VersionConflict: read anew."""
+        ordinal = 1
+        if newest is not None:
+            row = from_stored(SeriesRow, newest)
+            current = await self.get(scope, row.action_id)
+            if current is not None and current.state not in SETTLED:
+                await self._batch(scope, create(_request_row(scope, request_id, current)))
+                return current
+            ordinal = row.ordinal + 1
+        action = self._new_action(scope, asked, ordinal)
+        series = to_document(_series_row(scope, action))
+        await self._batch(
+            scope,
+            create(_request_row(scope, request_id, action)),
+            Create(to_row(action)),
+            Create(series) if newest is None else Replace(series, newest.etag),
+        )
+        return action
+
+    def _new_action(self, scope: CustomerScope, asked: ActionRequest, ordinal: int) -> Action:
+        now = self._clock.now()
+        action_id = new_action_id(scope.tenant_id, scope.customer_id, asked.proposal, ordinal)
+        return Action(
+            id=f"action:{action_id}",
+            tenant_id=scope.tenant_id,
+            customer_id=scope.customer_id,
+            action_id=action_id,
+            type=asked.proposal.type,
+            intent=asked.intent,
+            ordinal=ordinal,
+            proposal=asked.proposal,
+            state=ActionState.PENDING,
+            reason=asked.reason,
+            amount=asked.amount,
+            policy_version=asked.policy_version,
+            conversation_id=asked.conversation_id,
+            message_id=asked.message_id,
+            severity=asked.severity,
+            requested_at=now,
+            updated_at=now,
+            expires_at=asked.expires_at,
+        )
+
+
+def _request_row(scope: CustomerScope, request_id: str, action: Action) -> RequestRow:
+    return RequestRow(
+        id=request_id, tenant_id=scope.tenant_id, customer_id=scope.customer_id, action_id=action.action_id
+    )
+
+
+def _series_row(scope: CustomerScope, action: Action) -> SeriesRow:
+    return SeriesRow(
+        id=f"series:{series_id(scope.tenant_id, scope.customer_id, action.proposal)}",
+        tenant_id=scope.tenant_id,
+        customer_id=scope.customer_id,
+        ordinal=action.ordinal,
+        action_id=action.action_id,
+    )
