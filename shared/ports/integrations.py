@@ -17,7 +17,7 @@ from shared.domain.actions import (
     ResendProposal,
     TicketUpdateProposal,
 )
-from shared.domain.errors import IntegrationError
+from shared.domain.errors import IntegrationError, RateLimited
 from shared.domain.ids import ConversationId
 from shared.domain.intents import ActionType
 from shared.domain.verified import VerifiedGrant
@@ -27,11 +27,16 @@ class Declined(IntegrationError):
     """The shop understood and will not do it; nothing was done. The message is in words of ours."""
 
 
+class NotCalled(RateLimited):
+    """We kept to a limit of our own before calling: it is certain that nothing was done."""
+
+
 class BillingWriter(Protocol):
     """What an executor may do at the shop.
 
-    Raises (every method): Declined when the shop refuses and has done nothing; Unavailable, RateLimited or
-    IntegrationError when it is not known whether anything was done: the caller reads before it repeats.
+    Raises (every method): Declined when the shop refuses and has done nothing; NotCalled when it was not asked;
+    AuthorityError, nothing done, when the grant is not for the proposal; Unavailable, RateLimited or IntegrationError
+    when it is not known whether anything was done: the caller reads before it repeats.
     """
 
     @property

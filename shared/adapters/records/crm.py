@@ -1,24 +1,28 @@
 """The built-in CRM: notes on a customer, kept beside the embedded shop's records. Source: AX-01, S2 §1."""
 
-from shared.adapters.records.codec import to_document, to_moment
-from shared.domain.errors import AlreadyExists
+from datetime import datetime
+
+from shared.adapters.records.codec import from_stored, to_document
+from shared.domain.actions import CrmNoteProposal, Effect
+from shared.domain.errors import AlreadyExists, Unavailable
 from shared.domain.ids import ConversationId, CustomerId, TenantId
+from shared.domain.verified import VerifiedGrant
 from shared.domain.wire_model import Wire
 from shared.ports.clock import Clock
 from shared.ports.documents import Container, CustomerScope, Documents, customer_partition
-from shared.ports.integrations import CrmNote
 
 
 class _NoteRow(Wire):
     """One note."""
 
     id: str
+    """`note:{action_id}`"""
     kind: str = "note"
     tenant_id: TenantId
     customer_id: CustomerId
     conversation_id: ConversationId
     text: str
-    at: str
+    at: datetime
 
 
 class CrmRecords:
@@ -28,19 +32,29 @@ class CrmRecords:
         self._documents = documents
         self._clock = clock
 
-    async def add_note(self, note: CrmNote) -> bool:
-        """Write the note; True when it is new, False when this action id was written before."""
-        scope = CustomerScope(note.tenant_id, note.customer_id)
+    async def add_note(
+        self, verified: VerifiedGrant, proposal: CrmNoteProposal, *, conversation: ConversationId
+    ) -> Effect:
+        """Write the note on the grant's account; the same action id writes it once.
+
+        Raises: AuthorityError when the grant is for another note; Unavailable, RateLimited.
+        """
+        grant = verified.covering(proposal)
+        scope = CustomerScope(grant.tenant_id, grant.account_id)
         row = _NoteRow(
-            id=f"note:{note.action_id}",
-            tenant_id=note.tenant_id,
-            customer_id=note.customer_id,
-            conversation_id=note.conversation_id,
-            text=note.text,
-            at=to_moment(self._clock.now()),
+            id=f"note:{grant.action_id}",
+            tenant_id=grant.tenant_id,
+            customer_id=grant.account_id,
+            conversation_id=conversation,
+            text=proposal.text,
+            at=self._clock.now(),
         )
+        partition = customer_partition(scope)
         try:
-            await self._documents.create(Container.SHOP, scope, customer_partition(scope), to_document(row))
+            await self._documents.create(Container.SHOP, scope, partition, to_document(row))
         except AlreadyExists:
-            return False
-        return True
+            stored = await self._documents.read(Container.SHOP, scope, partition, row.id)
+            if stored is None:
+                raise Unavailable(f"note {row.id!r} is being removed") from None
+            row = from_stored(_NoteRow, stored)
+        return Effect(reference=row.id, at=row.at)

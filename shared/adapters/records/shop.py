@@ -11,46 +11,16 @@ from typing import Final
 from pydantic import JsonValue
 
 from shared.adapters.records.codec import from_stored, to_document, to_moment
-from shared.domain.errors import AlreadyExists, SchemaError, ScopeError, StalenessError, VersionConflict
-from shared.domain.ids import CustomerId, OrderId, TenantId
+from shared.adapters.records.shop_rows import BillingRow, OrderRow, ProfileRow, billing_row, order_row, to_order_key
+from shared.domain.errors import AlreadyExists, ScopeError, StalenessError, VersionConflict
+from shared.domain.ids import CustomerId, OrderId
 from shared.domain.sources import BillingEvent, Order, Profile
-from shared.domain.wire_model import Wire
 from shared.ports.documents import Container, CustomerScope, Documents, Query, Where, customer_partition
 
-MAX_ORDER_CHARS: Final = 64
-"""Longest order number looked up. Source: design §7 (ids)."""
 BILLING_PAGE: Final = 200
 """Most billing events returned. Value ours: ninety days of one customer."""
 CAS_ATTEMPTS: Final = 5
 """Times a write is tried against others of the same document. Value ours."""
-
-
-class _ProfileRow(Wire):
-    id: str = "profile"
-    kind: str = "profile"
-    tenant_id: TenantId
-    customer_id: CustomerId
-    profile: Profile
-
-
-class _OrderRow(Wire):
-    id: str
-    """`order:{number}`, the number as `to_order_key` writes it"""
-    kind: str = "order"
-    tenant_id: TenantId
-    customer_id: CustomerId
-    placed_at: datetime | None
-    order: Order
-
-
-class _BillingRow(Wire):
-    id: str
-    """`billing:{event_id}`"""
-    kind: str = "billing"
-    tenant_id: TenantId
-    customer_id: CustomerId
-    at: datetime
-    event: BillingEvent
 
 
 class ShopRecords:
@@ -62,7 +32,7 @@ class ShopRecords:
     async def profile(self, scope: CustomerScope) -> Profile | None:
         """Return the customer's L1 profile, or None when the shop does not know them."""
         stored = await self._documents.read(Container.SHOP, scope, customer_partition(scope), "profile")
-        return from_stored(_ProfileRow, stored).profile if stored else None
+        return from_stored(ProfileRow, stored).profile if stored else None
 
     async def order(self, scope: CustomerScope, order: OrderId) -> Order | None:
         """Return the order if it is this customer's; None for foreign, absent and malformed numbers alike."""
@@ -70,7 +40,7 @@ class ShopRecords:
         if key is None:
             return None
         stored = await self._documents.read(Container.SHOP, scope, customer_partition(scope), f"order:{key}")
-        return from_stored(_OrderRow, stored).order if stored else None
+        return from_stored(OrderRow, stored).order if stored else None
 
     async def recent_orders(self, scope: CustomerScope, limit: int) -> tuple[Order, ...]:
         """Return the newest orders first; those without a date last."""
@@ -82,7 +52,7 @@ class ShopRecords:
             limit=limit,
         )
         page = await self._documents.query(Container.SHOP, scope, query)
-        return tuple(from_stored(_OrderRow, stored).order for stored in page.items)
+        return tuple(from_stored(OrderRow, stored).order for stored in page.items)
 
     async def billing_events(self, scope: CustomerScope, since: datetime) -> tuple[BillingEvent, ...]:
         """Return charges, refunds and credits since the moment, newest first, at most BILLING_PAGE."""
@@ -94,44 +64,23 @@ class ShopRecords:
             limit=BILLING_PAGE,
         )
         page = await self._documents.query(Container.SHOP, scope, query)
-        return tuple(from_stored(_BillingRow, stored).event for stored in page.items)
+        return tuple(from_stored(BillingRow, stored).event for stored in page.items)
 
     async def put_customer(self, scope: CustomerScope, profile: Profile) -> None:
         """Write the customer's profile over the one there was. Raises: ScopeError for another customer's."""
         _check_owner(scope, profile.customer_id)
-        await self._put(scope, _ProfileRow(tenant_id=scope.tenant_id, customer_id=scope.customer_id, profile=profile))
+        await self._put(scope, ProfileRow(tenant_id=scope.tenant_id, customer_id=scope.customer_id, profile=profile))
 
     async def put_order(self, scope: CustomerScope, order: Order) -> None:
         """Write the order over the one there was. Raises: ScopeError for another customer's, SchemaError unnumbered."""
         _check_owner(scope, order.customer_id)
-        key = to_order_key(order.order_id)
-        if key is None:
-            raise SchemaError("an order needs a number a customer can name")
-        await self._put(
-            scope,
-            _OrderRow(
-                id=f"order:{key}",
-                tenant_id=scope.tenant_id,
-                customer_id=scope.customer_id,
-                placed_at=order.placed_at,
-                order=order,
-            ),
-        )
+        await self._put(scope, order_row(scope, order))
 
     async def put_billing_event(self, scope: CustomerScope, event: BillingEvent) -> None:
         """Write the event over the one of its id."""
-        await self._put(
-            scope,
-            _BillingRow(
-                id=f"billing:{event.event_id}",
-                tenant_id=scope.tenant_id,
-                customer_id=scope.customer_id,
-                at=event.at,
-                event=event,
-            ),
-        )
+        await self._put(scope, billing_row(scope, event))
 
-    async def _put(self, scope: CustomerScope, row: _ProfileRow | _OrderRow | _BillingRow) -> None:
+    async def _put(self, scope: CustomerScope, row: ProfileRow | OrderRow | BillingRow) -> None:
         document: dict[str, JsonValue] = to_document(row)
         partition = customer_partition(scope)
         for _ in range(CAS_ATTEMPTS):
@@ -145,13 +94,6 @@ class ShopRecords:
                 continue
             return
         raise StalenessError(f"{row.id!r} changed {CAS_ATTEMPTS} times meanwhile")
-
-
-def to_order_key(order: str) -> str | None:
-    """Return how an order number is filed: without `#`, blanks and case; None for what no order is called."""
-    key = order.strip().lstrip("#").strip().casefold()
-    is_nameable = 0 < len(key) <= MAX_ORDER_CHARS and key.isprintable() and not set(key) & set("/\\?#")
-    return key if is_nameable else None
 
 
 def _check_owner(scope: CustomerScope, customer: CustomerId) -> None:

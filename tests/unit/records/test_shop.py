@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.adapters.records.shop import ShopRecords, to_order_key
+from shared.adapters.records.shop import ShopRecords
+from shared.adapters.records.shop_rows import to_order_key
 from shared.domain.errors import SchemaError, ScopeError
 from shared.domain.ids import CustomerId, OrderId, TenantId
 from shared.domain.money import Money
