@@ -22,6 +22,7 @@ from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.adapters.embedded.system import RandomIds, SystemClock
 from shared.adapters.records.actions import ActionRecords
 from shared.adapters.records.articles import ArticleRecords
+from shared.adapters.records.buckets import BucketRecords
 from shared.adapters.records.cases import CaseRecords
 from shared.adapters.records.crm import CrmRecords
 from shared.adapters.records.dead_letters import DeadLetterRecords
@@ -31,18 +32,23 @@ from shared.adapters.records.ledger import AnalyticsRecords, LedgerRecords
 from shared.adapters.records.masks import DataKeyRecords, MaskRecords
 from shared.adapters.records.secret_box import KeyRingBox
 from shared.adapters.records.shop import ShopRecords
+from shared.adapters.records.shop_billing import ShopBilling
 from shared.adapters.records.tenants import TenantRecords
+from shared.adapters.records.throttled_billing import ThrottledBilling
+from shared.adapters.records.ticket_desk import TicketDeskRecords
 from shared.adapters.records.tickets import TicketRecords
+from shared.adapters.records.tombstones import TombstoneRecords
 from shared.authority.mint import SealMint
-from shared.authority.seal import KeyRing, SealKey
+from shared.authority.rotation import RotatingSeals
+from shared.authority.seal import KeyRing
 from shared.domain.ids import TenantId
 from shared.ports.clock import Clock, IdSource
 from shared.ports.documents import Documents, TenantScope
-from shared.ports.integrations import CrmWriter
+from shared.ports.integrations import BillingWriter, CrmWriter, TicketDesk
 from shared.ports.models import ComposerModel, Embedder, EscalationModel, IntentClassifier, ReviewModel, SafetyScreen
 from shared.ports.pager import Pager
-from shared.ports.readers import AccountReader, ArticleSearch, TicketHistoryReader
-from shared.ports.writers import ActionClaims, AnalyticsWriter, LedgerWriter
+from shared.ports.readers import AccountReader, ArticleSearch, BillingReader, TicketHistoryReader
+from shared.ports.writers import AnalyticsWriter, LedgerWriter
 from shared.privacy.keys import KeyRing as DataKeys
 from shared.privacy.vault import Vault
 from shared.retrieval.ladder import HybridSearch
@@ -62,7 +68,7 @@ class Services:
     ids: IdSource
     documents: Documents
     data_keys: DataKeys
-    seal_keys: KeyRing
+    seals: RotatingSeals
     tenants: TenantRecords
     keys: KeyRecords
     articles: ArticleRecords
@@ -70,8 +76,12 @@ class Services:
     history: TicketHistoryReader
     cases: CaseRecords
     accounts: AccountReader
-    actions: ActionClaims
+    actions: ActionRecords
+    billing: BillingWriter
+    billing_records: BillingReader
     crm: CrmWriter
+    desk: TicketDesk
+    tombstones: TombstoneRecords
     ledger: LedgerWriter
     analytics: AnalyticsWriter
     dead_letters: DeadLetterRecords
@@ -85,6 +95,11 @@ class Services:
     reviewer: ReviewModel
     pager: Pager
     signals: TurnSignals
+
+    @property
+    def seal_keys(self) -> KeyRing:
+        """Return the sealing keys accepted at this moment; they change by themselves."""
+        return self.seals.ring()
 
     def mint(self) -> SealMint:
         """Return the supervisor's mint; only its activity asks for it."""
@@ -112,13 +127,14 @@ def build(settings: Settings) -> Services:
     embedder = OnnxEmbedder(find_minilm())
     articles = ArticleRecords(documents, clock=clock)
     tickets = TicketRecords(documents, clock)
+    shop_billing = ShopBilling(documents, clock)
     return Services(
         settings=settings,
         clock=clock,
         ids=ids,
         documents=documents,
         data_keys=data_keys,
-        seal_keys=KeyRing((SealKey("local", key_file.derive("seal")),)),
+        seals=RotatingSeals(key_file.derive, clock),
         tenants=TenantRecords(documents, secrets=KeyRingBox(data_keys), clock=clock, ids=ids),
         keys=KeyRecords(documents, clock=clock, ids=ids, first_operator_sha256=settings.operator_key_hash),
         articles=articles,
@@ -126,8 +142,12 @@ def build(settings: Settings) -> Services:
         history=HistoryRecords(tickets, clock),
         cases=CaseRecords(documents, clock),
         accounts=ShopRecords(documents),
-        actions=ActionRecords(documents),
+        actions=ActionRecords(documents, clock),
+        billing=ThrottledBilling(shop_billing, BucketRecords(documents, clock=clock)),
+        billing_records=shop_billing,
         crm=CrmRecords(documents, clock),
+        desk=TicketDeskRecords(documents, clock),
+        tombstones=TombstoneRecords(documents),
         ledger=LedgerRecords(documents),
         analytics=AnalyticsRecords(documents),
         dead_letters=DeadLetterRecords(documents),
