@@ -27,13 +27,13 @@ from shared.domain.actions import (
     ResendProposal,
     TicketUpdateProposal,
 )
-from shared.domain.errors import AuthorityError, IntegrationError, NotFound
+from shared.domain.errors import AuthorityError, NotFound, SchemaError, VouchError
 from shared.domain.grants import SignedGrant
-from shared.domain.lanes import CALL_DEADLINE_S, CALL_MARGIN_S
+from shared.domain.lanes import CALL_DEADLINE_S, may_be_under_way
 from shared.domain.verified import VerifiedGrant
 from shared.ports.clock import Clock
 from shared.ports.documents import CustomerScope
-from shared.ports.integrations import BillingWriter, CrmWriter, Declined, TicketDesk
+from shared.ports.integrations import BillingWriter, CrmWriter, Declined, NotCalled, TicketDesk
 from shared.ports.readers import ActionReader, BillingReader
 from shared.ports.writers import ActionClaims
 
@@ -41,6 +41,10 @@ PATIENCE: Final = timedelta(minutes=15)
 """Time the shop may stay unreadable after a call before a person has to look. Value ours."""
 DECLINED: Final = "the shop declined it"
 """Reason of a refusal by the shop; its own words may quote a customer."""
+HELD_BACK: Final = "it waits for the budget of calls to the shop"
+"""Reason of a call we did not make."""
+NOTHING_DONE: Final = "nothing was done yet"
+"""Reason of a start that is undone."""
 
 
 async def execute_action(
@@ -58,29 +62,34 @@ async def execute_action(
 ) -> Action:
     """Verify the grant, consume it, call the shop, write what came of it; return the action as it then stands.
 
-    A repeated call reports the one effect; `executing` afterwards means that the shop could not be read yet.
+    A repeated call reports the one effect; `executing` afterwards means that the shop could not be read yet,
+    `approved` that nothing was done and a new grant is needed.
     Raises: AuthorityError when the grant does not verify for exactly this action, was consumed by something else, or
     its lane was given on; NotFound without such an action.
     """
     scope = CustomerScope(ref.tenant_id, ref.account_id)
     action = await _action(actions, scope, ref)
-    if action.state in SETTLED:
+    if action.state in SETTLED or action.state is ActionState.UNCLEAR:
         return action
-    verified = verify_grant(signed, action, now=clock.now(), keys=keys)
-    if action.state is ActionState.EXECUTING:
+    if action.state is ActionState.EXECUTING and action.started_at is not None:
+        # Whoever comes back after a crash may come late: the grant had to be live when it was consumed, not now.
+        verified = verify_grant(signed, action, now=action.started_at, keys=keys)
         if action.grant_id != verified.grant.grant_id:
             raise AuthorityError(f"action {ref.action_id!r} was started under another grant")
         # Found to be undone, it needs a new grant all the same: this one is spent.
         return await reconcile_action(action, clock=clock, claims=claims, records=records, billing=billing)
+    verified = verify_grant(signed, action, now=clock.now(), keys=keys)
     action = await claims.start(scope, verified)
     try:
         async with asyncio.timeout(CALL_DEADLINE_S):
-            effect = await _call(verified, action, billing=billing, crm=crm, desk=desk)
+            effect = _checked(await _call(verified, action, billing=billing, crm=crm, desk=desk))
     except Declined:
-        return await claims.finish(scope, action.action_id, ActionOp.REFUSE, reason=DECLINED)
-    except (IntegrationError, TimeoutError):
-        return await reconcile_action(action, clock=clock, claims=claims, records=records, billing=billing)
-    return await claims.finish(scope, action.action_id, ActionOp.CONFIRM, effect=effect)
+        return await _finish(claims, action, ActionOp.REFUSE, reason=DECLINED)
+    except NotCalled:
+        return await _finish(claims, action, ActionOp.UNDO_START, reason=HELD_BACK)
+    except (VouchError, TimeoutError):
+        return await _settle(action, is_own=True, clock=clock, claims=claims, records=records, billing=billing)
+    return await _finish(claims, action, ActionOp.CONFIRM, effect=effect)
 
 
 async def reconcile_action(
@@ -89,25 +98,57 @@ async def reconcile_action(
     """Find out what became of a call whose answer was lost, by reading; return the action as it then stands.
 
     `executed` and `approved` (nothing was done: it may be granted anew) are certain; `executing` means ask again;
-    `unclear` that the shop could not be read for too long. A write that the shop does not key is left alone until its
-    call can no longer be under way.
+    `unclear` that the shop could not be read for too long. While somebody else's call may still be under way, nothing
+    found proves nothing. An action whose start was undone is looked at too: its call may have arrived since.
     """
-    if action.state is not ActionState.EXECUTING or action.started_at is None:
+    return await _settle(action, is_own=False, clock=clock, claims=claims, records=records, billing=billing)
+
+
+async def _settle(
+    action: Action,
+    *,
+    is_own: bool,
+    clock: Clock,
+    claims: ActionClaims,
+    records: BillingReader,
+    billing: BillingWriter,
+) -> Action:
+    """Reconcile; `is_own` tells that the call ended here, so that a shop that keys it may be asked again at once."""
+    is_undone = action.state is ActionState.APPROVED and action.starts > 0
+    if action.started_at is None or not (is_undone or action.state is ActionState.EXECUTING):
         return action
-    scope = CustomerScope(action.tenant_id, action.customer_id)
-    waited = clock.now() - action.started_at
+    if isinstance(action.proposal, CrmNoteProposal | TicketUpdateProposal):
+        # Ours, and done once for one action id: doing it again is how to find out.
+        return await _finish(claims, action, ActionOp.UNDO_START, reason=NOTHING_DONE)
     try:
         async with asyncio.timeout(CALL_DEADLINE_S):
-            effect = await records.find_effect(scope, action)
-    except (IntegrationError, TimeoutError):
-        if waited < PATIENCE:
+            effect = await records.find_effect(CustomerScope(action.tenant_id, action.customer_id), action)
+        effect = _checked(effect) if effect is not None else None
+    except (VouchError, TimeoutError):
+        if is_undone or clock.now() - action.started_at < PATIENCE:
             return action
-        return await claims.finish(scope, action.action_id, ActionOp.DOUBT, reason="the shop cannot be read")
+        return await _finish(claims, action, ActionOp.DOUBT, reason="the shop cannot be read")
     if effect is not None:
-        return await claims.finish(scope, action.action_id, ActionOp.CONFIRM, effect=effect)
-    if action.type not in billing.keyed and waited < timedelta(seconds=CALL_DEADLINE_S + CALL_MARGIN_S):
+        return await _finish(claims, action, ActionOp.CONFIRM, effect=effect)
+    is_over = not may_be_under_way(action.started_at, clock.now())
+    if is_undone or not (is_over or (is_own and action.type in billing.keyed)):
         return action
-    return await claims.finish(scope, action.action_id, ActionOp.UNDO_START, reason="nothing was done yet")
+    return await _finish(claims, action, ActionOp.UNDO_START, reason=NOTHING_DONE)
+
+
+async def _finish(
+    claims: ActionClaims, action: Action, op: ActionOp, *, effect: Effect | None = None, reason: str = ""
+) -> Action:
+    """Write what came of exactly this start."""
+    scope = CustomerScope(action.tenant_id, action.customer_id)
+    return await claims.finish(scope, action.action_id, op, grant_id=action.grant_id, effect=effect, reason=reason)
+
+
+def _checked(answer: object) -> Effect:
+    """Return a port's answer as an effect. Raises: SchemaError: then nobody knows what was done."""
+    if not isinstance(answer, Effect):
+        raise SchemaError("the answer to an action is no effect")
+    return answer
 
 
 async def _action(actions: ActionReader, scope: CustomerScope, ref: ActionRef) -> Action:

@@ -17,16 +17,19 @@ from shared.domain.actions import (
     ActionState,
     ChangeAddressProposal,
     CrmNoteProposal,
+    Effect,
     Proposal,
     Quote,
     TicketUpdateProposal,
 )
 from shared.domain.anomalies import is_unusual_amount, is_unusual_frequency
 from shared.domain.drafts import ApprovedReply, Draft, Review
+from shared.domain.errors import Unavailable
 from shared.domain.governance import ROLLING_DAYS, ActionFacts, Decision, Verdict, decide
 from shared.domain.grants import SignedGrant
 from shared.domain.ids import ConversationId, TenantId
 from shared.domain.intents import CustomerIntent
+from shared.domain.lanes import may_be_under_way
 from shared.domain.policy import TenantPolicy
 from shared.domain.tiers import Tier
 from shared.ports.clock import Clock
@@ -98,6 +101,8 @@ class Minted:
 
     grant: SignedGrant | None
     decision: Decision
+    effect: Effect | None = None
+    """What an earlier start has done after all: nothing is to be decided any more, the action is to be confirmed."""
 
 
 async def grant_action(
@@ -114,9 +119,44 @@ async def grant_action(
 ) -> Minted:
     """Return a grant for exactly this action, or the decision that sends it back to the desk or refuses it.
 
-    A person's approval covers the amount they saw and nothing else; the ceilings' approval is asked for again.
-    Raises: Unavailable, RateLimited: then nothing is granted.
+    A person's approval covers the amount they saw and nothing else; the ceilings' approval is asked for again. After a
+    start that was undone the shop is read once more before anything is decided against the action: what its call has
+    done since would look like a change.
+    Raises: Unavailable, RateLimited, IntegrationError: then nothing is granted, and nothing decided.
     """
+    minted = await _grant(
+        action,
+        fence=fence,
+        policy=policy,
+        tier=tier,
+        clock=clock,
+        billing=billing,
+        actions=actions,
+        tombstones=tombstones,
+        mint=mint,
+    )
+    is_started = action.state is ActionState.APPROVED and action.starts > 0 and RULES[action.type].needs_lane
+    if minted.grant is not None or not is_started:
+        return minted
+    effect = await billing.find_effect(CustomerScope(action.tenant_id, action.customer_id), action)
+    if effect is None and may_be_under_way(action.started_at, clock.now()):
+        raise Unavailable(f"an earlier call of action {action.action_id!r} may still be under way")
+    return Minted(None, minted.decision, effect)
+
+
+async def _grant(
+    action: Action,
+    *,
+    fence: int,
+    policy: TenantPolicy,
+    tier: Tier,
+    clock: Clock,
+    billing: BillingReader,
+    actions: ActionReader,
+    tombstones: Tombstones,
+    mint: SealMint,
+) -> Minted:
+    """Read everything anew and mint, or say what stands against it."""
     scope = CustomerScope(action.tenant_id, action.customer_id)
     if action.state is not ActionState.APPROVED:
         return Minted(None, Decision(Verdict.REFUSE, f"the action is {action.state.value}"))
