@@ -37,8 +37,6 @@ class Case(Wire):
     message_id: MessageId
     status: CaseStatus = CaseStatus.OPEN
     severity: Severity = Severity.NORMAL
-    severity_rank: int = 0
-    """0 is most severe: the queue's first sort key (RT-07)."""
     triggers: tuple[str, ...] = ()
     reason: str = ""
     """What stopped the automation, in words of ours."""
@@ -58,6 +56,12 @@ class Case(Wire):
     claimed_at: datetime | None = None
     closed_at: datetime | None = None
     is_paged: bool = False
+    queue_key: str = ""
+    """Its place among cases of its severity, as the queue reads them; the records write it."""
+    near_at: datetime | None = None
+    """From when it counts as near its SLA (RT-07); the records write it."""
+    named_by: str = ""
+    """The trigger that names it, its first; the records write it."""
 
     @property
     def is_human(self) -> bool:

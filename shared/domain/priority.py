@@ -53,11 +53,22 @@ class Priority(NamedTuple):
     id: str
 
 
+def near_at(item: Queued) -> datetime:
+    """Return the moment from which the item counts as near its SLA."""
+    return item.due_at - (item.due_at - item.queued_at) * NEAR_SLA_SHARE
+
+
+def promoted(tier: int) -> int:
+    """Return the tier near-SLA work of a tier stands in.
+
+    Nothing but critical work stands in the critical tier: it has its own people (RT-01, SU-06).
+    """
+    return max(tier - 1, 1) if tier > 0 else tier
+
+
 def priority(item: Queued, now: datetime) -> Priority:
     """Return where the item stands now; of two items of one severity and SLA the older is always first."""
-    is_near = item.due_at - now <= (item.due_at - item.queued_at) * NEAR_SLA_SHARE
     tier = TIER[item.severity]
-    if is_near and tier > 0:
-        # Nothing but critical work stands in the critical tier: it has its own people (RT-01, SU-06).
-        tier = max(tier - 1, 1)
+    if now >= near_at(item):
+        tier = promoted(tier)
     return Priority(not item.is_human, tier, item.queued_at, item.queue_id)

@@ -211,6 +211,13 @@ class Documents(Protocol):
         """Return one page. Raises: ScopeError when partitions are crossed without a reason."""
         ...
 
+    async def count(self, container: Container, scope: Scope, query: Query) -> int:
+        """Return how many documents the query finds, at most its limit; order, page and fields are not looked at.
+
+        Raises: ScopeError when partitions are crossed without a reason.
+        """
+        ...
+
     async def batch(
         self, container: Container, scope: Scope, partition: str, operations: Sequence[Operation]
     ) -> tuple[Stored | None, ...]:

@@ -97,6 +97,11 @@ async def test_conditions_select_what_the_model_selects(
 
     expected = [row["id"] for row in rows if all(_holds(condition, row) for condition in where)]
     assert [item.body["id"] for item in page.items] == expected
+    counts = [
+        await store.documents.count(Container.TICKETS, store.t1, Query(partition, where=tuple(where), limit=limit))
+        for limit in (1, 5, 100)
+    ]
+    assert counts == [min(len(expected), limit) for limit in (1, 5, 100)]
 
 
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -128,6 +128,23 @@ async def test_a_store_reopened_has_its_documents_vectors_and_sequence(tmp_path:
     assert [body["id"] for _, body in changes] == ["b"]
 
 
+async def test_a_file_from_before_a_field_had_a_column_is_opened_and_gets_it(
+    tmp_path: Path, clock: ManualClock
+) -> None:
+    db = open_database(tmp_path / "vouch.db")
+    db.executescript("drop index by_queue; alter table documents drop column f_queue_key;")
+    db.close()
+
+    reopened = SqliteDocuments(tmp_path / "vouch.db", clock=clock)
+    row = {"id": "a", "tenant_id": "T1", "status": "open", "queue_key": "2"}
+    await reopened.create(Container.TICKETS, T1, TALK, dict(row))
+
+    where = (Where("status", "=", "open"), Where("queue_key", ">", "1"))
+    page = await reopened.query(Container.TICKETS, T1, Query(TALK, where=where, order_by="queue_key"))
+    await reopened.close()
+    assert [item.body["id"] for item in page.items] == ["a"]
+
+
 async def test_a_closed_store_is_unavailable(tmp_path: Path) -> None:
     documents = SqliteDocuments(tmp_path / "vouch.db", clock=ManualClock())
     await documents.close()
@@ -230,6 +247,12 @@ def _is_on_disk(text: str, folder: Path) -> bool:
         (T1, Query(TALK, where=(Where("kind", "in", ["turn", "person"]),)), "by_kind", 3),
         (T1, Query(TALK, where=(Where("kind", "=", "turn"), Where("status", "=", "done"))), "by_kind", 3),
         (T1, Query(TALK, where=(Where("status", "in", ["open", "claimed"]),)), "by_status", 3),
+        (
+            T1,
+            Query(TALK, where=(Where("status", "=", "open"), Where("queue_key", ">", "1")), order_by="queue_key"),
+            "by_queue",
+            4,
+        ),
         (T1, Query(TALK, order_by="seq", is_descending=True), "by_seq", 2),
         (T1, Query(TALK, where=(Where("kind", "in", ["turn"]), Where("seq", ">", 3)), order_by="seq"), "by_seq", 3),
         (T1, Query(None, where=(Where("kind", "=", "handoff"),), reason="r"), "by_owner", 3),
@@ -262,6 +285,7 @@ async def test_paging_by_id_and_the_newest_by_seq_need_no_sort(tmp_path: Path) -
         Query("T1"),
         Query("T1", where=(Where("kind", "=", "article"),)),
         Query("T1", where=(Where("status", "=", "published"),)),
+        Query("T1", where=(Where("status", "=", "open"), Where("queue_key", ">", "1")), order_by="queue_key"),
     )
 
     for query in queries:

@@ -28,7 +28,15 @@ from shared.adapters.document_rules import (
     check_query,
     check_vector,
 )
-from shared.adapters.embedded.sqlite_queries import IS_LIVE, Value, scope_sql, select_sql, to_token, where_sql
+from shared.adapters.embedded.sqlite_queries import (
+    IS_LIVE,
+    Value,
+    count_sql,
+    place_token,
+    scope_sql,
+    select_sql,
+    where_sql,
+)
 from shared.adapters.embedded.sqlite_schema import BUSY_TIMEOUT_S, open_database
 from shared.adapters.embedded.sqlite_vectors import CACHE_BYTES, VectorCache, to_units
 from shared.adapters.embedded.sqlite_writes import apply_write, next_seq, prepare_write
@@ -124,10 +132,16 @@ class SqliteDocuments:
         token = None
         if len(rows) > query.limit:
             rows = rows[: query.limit]
-            token = to_token(container, scope, query, *rows[-1][3:6])
+            token = place_token(container, scope, query, *rows[-1][3:6])
         return Page(
             tuple(Stored(_project(json.loads(row[0]), query.fields), row[1], _to_vector(row[2])) for row in rows), token
         )
+
+    async def count(self, container: Container, scope: Scope, query: Query) -> int:
+        """Return how many documents the query finds, at most its limit; order, page and fields are not looked at."""
+        check_query(container, scope, query)
+        statement = count_sql(container, scope, query, self._now_s())
+        return int(self._all(statement.text, statement.values)[0][0])
 
     async def batch(
         self, container: Container, scope: Scope, partition: str, operations: Sequence[Operation]

@@ -6,8 +6,6 @@ nothing else, a text is never below a number. The index is named outright (INDEX
 prefer one that walks every tenant. Values are always bound; field names have passed `document_rules`.
 """
 
-import base64
-import binascii
 import hashlib
 import json
 import math
@@ -16,8 +14,8 @@ from typing import Final
 
 from pydantic import JsonValue
 
+from shared.adapters.continuations import from_token, refused, to_token
 from shared.adapters.embedded.sqlite_schema import HOT_FIELDS, OWN_FIELDS
-from shared.domain.errors import SchemaError
 from shared.ports.documents import Container, CustomerScope, PlatformScope, Query, Scope, TenantScope, Where
 
 Value = str | int | float | None
@@ -25,8 +23,6 @@ Value = str | int | float | None
 
 IS_LIVE: Final = " and (expires_at is null or expires_at > ?)"
 """The condition that hides expired documents from every read and conditional write; its mark is now, in seconds."""
-MAX_TOKEN_CHARS: Final = 8192
-"""Longest continuation token looked at: two keys and one value, encoded. Value ours."""
 _TEXT: Final = "('text')"
 _NUMBER: Final = "('integer', 'real')"
 _FINGERPRINT_CHARS: Final = 16
@@ -70,10 +66,7 @@ def select_sql(container: Container, scope: Scope, query: Query, now_s: float) -
     text = f"select body, etag, {vector}, partition, id, {order or 'null'} from documents indexed by "
     text += f"{_index(scope, query)} where container = ?"
     values: list[Value] = [container.value]
-    if query.partition is not None:
-        text += " and partition = ?"
-        values.append(query.partition)
-    for part in (scope_sql(scope), where_sql(query.where), _after(container, scope, query, order)):
+    for part in (_wanted(scope, query), _after(container, scope, query, order)):
         text += part.text
         values.extend(part.values)
     way = " desc" if query.is_descending else ""
@@ -82,32 +75,36 @@ def select_sql(container: Container, scope: Scope, query: Query, now_s: float) -
     return Sql(text, (*values, now_s, query.limit + 1))
 
 
-def to_token(container: Container, scope: Scope, query: Query, partition: str, id: str, value: Value) -> str:
+def count_sql(container: Container, scope: Scope, query: Query, now_s: float) -> Sql:
+    """Return the statement that counts the query's rows, and stops at its limit."""
+    wanted = _wanted(scope, query)
+    text = f"select count(*) from (select 1 from documents indexed by {_index(scope, query)} where container = ?"
+    return Sql(f"{text}{wanted.text}{IS_LIVE} limit ?)", (container.value, *wanted.values, now_s, query.limit))
+
+
+def _wanted(scope: Scope, query: Query) -> Sql:
+    """Return the conditions of partition, scope and query, each starting with `and`."""
+    where = scope_sql(scope) + where_sql(query.where)
+    return where if query.partition is None else Sql(" and partition = ?", (query.partition,)) + where
+
+
+def place_token(container: Container, scope: Scope, query: Query, partition: str, id: str, value: Value) -> str:
     """Return the opaque token that continues this query after the row."""
-    body = json.dumps([_fingerprint(container, scope, query), partition, id, value])
-    return base64.urlsafe_b64encode(body.encode()).decode().rstrip("=")
+    return to_token((_fingerprint(container, scope, query), partition, id, value))
 
 
-def _from_token(container: Container, scope: Scope, query: Query, token: str) -> tuple[str, str, Value]:
+def _place(container: Container, scope: Scope, query: Query, token: str) -> tuple[str, str, Value]:
     """Return partition, id and order value of the last row seen.
 
     The token chooses a position only: scope and conditions come from the query, so a forged one shows nothing more.
     Raises: SchemaError for anything that is not a token of this query.
     """
-    refusal = SchemaError("the continuation is not one of this query")
-    if len(token) > MAX_TOKEN_CHARS:
-        raise refusal
-    try:
-        raw = base64.b64decode(token + "=" * (-len(token) % 4), altchars=b"-_", validate=True)
-        parts = json.loads(raw)
-    except (binascii.Error, ValueError, RecursionError):
-        raise refusal from None
-    match parts:
+    match from_token(token):
         case [str(fingerprint), str(partition), str(id), value] if fingerprint == _fingerprint(
             container, scope, query
         ) and _is_bindable(value):
             return partition, id, value
-    raise refusal
+    raise refused()
 
 
 def _is_bindable(value: object) -> bool:
@@ -131,7 +128,7 @@ def _after(container: Container, scope: Scope, query: Query, order: str | None) 
     """Return the condition for rows behind the continuation, in the query's direction; nulls sort lowest."""
     if query.continuation is None:
         return Sql("")
-    partition, id, value = _from_token(container, scope, query, query.continuation)
+    partition, id, value = _place(container, scope, query, query.continuation)
     sign = "<" if query.is_descending else ">"
     if query.partition is not None:
         tie = Sql(f"id {sign} ?", (id,))
@@ -159,6 +156,8 @@ def _index(scope: Scope, query: Query) -> str:
         return "by_owner"
     if "id" in listed:
         return "by_id"
+    if "status" in pinned and any(c.field == "queue_key" and c.op in (">", ">=", "<", "<=") for c in query.where):
+        return "by_queue"
     if query.order_by == "seq" or any(c.field == "seq" and c.op != "is_null" for c in query.where):
         return "by_seq"
     return "by_kind" if "kind" in listed else "by_status" if "status" in listed else "by_id"

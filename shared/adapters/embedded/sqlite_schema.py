@@ -15,7 +15,14 @@ BUSY_TIMEOUT_S: Final = 2.0
 CACHED_STATEMENTS: Final = 512
 """Prepared statements kept a connection: more than the distinct query shapes of the product. Value ours."""
 
-HOT_FIELDS: Final = {"kind": "f_kind", "status": "f_status", "seq": "f_seq", "instance_id": "f_instance_id"}
+HOT_FIELDS: Final = {
+    "kind": "f_kind",
+    "status": "f_status",
+    "seq": "f_seq",
+    "instance_id": "f_instance_id",
+    "queue_key": "f_queue_key",
+    "near_at": "f_near_at",
+}
 """Document fields that have a column. They hold texts and numbers; any other JSON value is NULL there."""
 OWN_FIELDS: Final = {"id": "id", "tenant_id": "tenant_id", "customer_id": "customer_id"}
 """Document fields that are columns of the store itself."""
@@ -38,7 +45,7 @@ begin immediate;
 create table if not exists documents(
   key integer primary key, container text not null, partition text not null, id text not null,
   tenant_id text not null, customer_id text, etag text not null, change_seq integer not null, expires_at real,
-  f_kind, f_status, f_seq, f_instance_id, body text not null, vector blob);
+  f_kind, f_status, f_seq, f_instance_id, f_queue_key, f_near_at, body text not null, vector blob);
 create unique index if not exists by_id on documents(container, partition, id);
 create index if not exists by_kind on documents(container, partition, f_kind, id) where f_kind is not null;
 create index if not exists by_status on documents(container, partition, f_status, id) where f_status is not null;
@@ -46,6 +53,8 @@ create index if not exists by_sweep on documents(container, f_kind, f_status) wh
 create index if not exists by_state on documents(container, f_status) where f_status is not null;
 create index if not exists by_seq on documents(container, partition, f_seq, f_kind);
 create index if not exists by_owner on documents(container, tenant_id, f_kind, customer_id);
+create index if not exists by_queue on documents(container, partition, f_status, f_queue_key, id, f_near_at)
+  where f_queue_key is not null;
 create index if not exists by_instance on documents(container, f_instance_id) where f_instance_id is not null;
 create index if not exists by_change on documents(container, change_seq);
 create index if not exists by_expiry on documents(expires_at) where expires_at is not null;
@@ -63,8 +72,17 @@ def open_database(path: Path, *, busy_timeout_s: float = BUSY_TIMEOUT_S) -> sqli
     )
     try:
         db.executescript(_PRAGMAS)
+        _add_columns(db)
         db.executescript(_TABLES)
     except BaseException:
         db.close()
         raise
     return db
+
+
+def _add_columns(db: sqlite3.Connection) -> None:
+    """Give a file that was made before a hot field had its column that column."""
+    known = {str(row[1]) for row in db.execute("pragma table_info(documents)")}
+    for column in HOT_FIELDS.values() if known else ():
+        if column not in known:
+            db.execute(f"alter table documents add column {column}")

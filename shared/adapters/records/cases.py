@@ -1,23 +1,23 @@
-"""Case records: the tenant's human queue. Every change is conditional on the case's ETag. Source: HD-01, RT-07."""
+"""Case records: what happens to a case. Every change is conditional on its ETag. Source: HD-01, PR-04, design §9."""
 
 from collections.abc import Callable
 from datetime import datetime
 from typing import Final
 
-from shared.adapters.records.codec import from_stored, to_document, to_moment
+from shared.adapters.records.case_queue import CaseQueue, placed
+from shared.adapters.records.codec import from_stored, to_document
 from shared.domain.case import Case, CaseStatus
 from shared.domain.errors import AlreadyExists, NotFound, StalenessError, VersionConflict
 from shared.domain.ids import CaseId
 from shared.domain.text import MaskedText
-from shared.ports.clock import Clock
-from shared.ports.documents import Container, Documents, PlatformScope, Query, Stored, TenantScope, Where
+from shared.ports.documents import Container, Stored, TenantScope
 
 CHANGE_ATTEMPTS: Final = 8
 """Times a case is read anew when somebody changed it meanwhile, before that is a conflict. Value ours."""
 
 _ALLOWED: Final[dict[CaseStatus, frozenset[CaseStatus]]] = {
     CaseStatus.OPEN: frozenset({CaseStatus.CLAIMED, CaseStatus.RESOLVED, CaseStatus.RELEASED}),
-    CaseStatus.CLAIMED: frozenset({CaseStatus.RESOLVED, CaseStatus.RELEASED}),
+    CaseStatus.CLAIMED: frozenset({CaseStatus.OPEN, CaseStatus.RESOLVED, CaseStatus.RELEASED}),
     CaseStatus.RELEASED: frozenset(),
     CaseStatus.RESOLVED: frozenset(),
 }
@@ -28,43 +28,22 @@ Update = dict[str, object] | None
 """What a change writes to a case; None leaves it as it is."""
 
 
-class CaseRecords:
-    """Cases of every tenant, one partition a tenant."""
-
-    def __init__(self, documents: Documents, clock: Clock) -> None:
-        self._documents = documents
-        self._clock = clock
+class CaseRecords(CaseQueue):
+    """Cases of every tenant, one partition a tenant; reading the queue is inherited."""
 
     async def open(self, scope: TenantScope, case: Case) -> Case:
         """Create the case; the same id returns the one that exists."""
         try:
-            stored = await self._documents.create(Container.CASES, scope, scope.tenant_id, to_document(case))
+            stored = await self._documents.create(Container.CASES, scope, scope.tenant_id, to_document(placed(case)))
         except AlreadyExists:
             return (await self.get(scope, case.id)) or case
+        self._count_opened(scope)
         return from_stored(Case, stored)
 
     async def get(self, scope: TenantScope, case: CaseId) -> Case | None:
         """Return the case, or None."""
         stored = await self._documents.read(Container.CASES, scope, scope.tenant_id, case)
         return from_stored(Case, stored) if stored else None
-
-    async def queue(
-        self, scope: TenantScope, statuses: tuple[CaseStatus, ...], limit: int, continuation: str | None = None
-    ) -> tuple[tuple[Case, ...], str | None]:
-        """Return cases with these statuses: most severe first, oldest first within a severity."""
-        page = await self._documents.query(
-            Container.CASES,
-            scope,
-            Query(
-                partition=scope.tenant_id,
-                where=(Where("kind", "=", "case"), Where("status", "in", [s.value for s in statuses])),
-                order_by="opened_at",
-                limit=limit,
-                continuation=continuation,
-            ),
-        )
-        cases = sorted((from_stored(Case, s) for s in page.items), key=lambda c: (c.severity_rank, c.opened_at))
-        return tuple(cases), page.continuation
 
     async def claim(self, scope: TenantScope, case: CaseId, person: str) -> Case:
         """Give the case to one person; claiming one's own again changes nothing.
@@ -93,6 +72,29 @@ class CaseRecords:
 
         return (await self._change(scope, case, closed))[0]
 
+    async def reopen(self, scope: TenantScope, case: CaseId, reason: str, *, due_at: datetime) -> Case:
+        """Put a claimed case back into the queue at its old place, with a new due time and reason.
+
+        An open one keeps who may claim it and its due time and gets the reason; repeating changes nothing.
+        Raises: NotFound; StalenessError when it is over.
+        """
+
+        def reopened(current: Case) -> Update:
+            if current.status is CaseStatus.OPEN:
+                return None if current.reason == reason else {"reason": reason}
+            if CaseStatus.OPEN not in _ALLOWED[current.status]:
+                raise StalenessError(f"case {case!r} is {current.status.value}")
+            return {
+                "status": CaseStatus.OPEN,
+                "reason": reason,
+                "claimed_by": None,
+                "claimed_at": None,
+                "is_paged": False,
+                "due_at": due_at,
+            }
+
+        return (await self._change(scope, case, reopened))[0]
+
     async def attach_draft(self, scope: TenantScope, case: CaseId, draft: MaskedText) -> None:
         """Put a late draft on the case, for the person only; a case that is over is left alone (fault 004)."""
         await self._change(scope, case, lambda current: None if current.closed_at is not None else {"draft": draft})
@@ -104,24 +106,6 @@ class CaseRecords:
             return None if current.is_paged or current.status is not CaseStatus.OPEN else {"is_paged": True}
 
         return (await self._change(scope, case, paged))[1]
-
-    async def overdue(self, now: datetime, limit: int) -> tuple[Case, ...]:
-        """Return open cases of every tenant past their due time and not yet paged (sweeper)."""
-        page = await self._documents.query(
-            Container.CASES,
-            PlatformScope("sweeper finds SLA breaches"),
-            Query(
-                partition=None,
-                where=(
-                    Where("status", "=", CaseStatus.OPEN.value),
-                    Where("is_paged", "=", False),
-                    Where("due_at", "<", to_moment(now)),
-                ),
-                limit=limit,
-                reason="sweep over all tenants",
-            ),
-        )
-        return tuple(from_stored(Case, s) for s in page.items)
 
     async def _current(self, scope: TenantScope, case: CaseId) -> tuple[Stored, Case]:
         stored = await self._documents.read(Container.CASES, scope, scope.tenant_id, case)
@@ -139,12 +123,13 @@ class CaseRecords:
             update = decide(current)
             if update is None:
                 return current, False
-            changed = current.model_copy(update=update)
+            changed = placed(current.model_copy(update=update))
             try:
                 await self._documents.replace(
                     Container.CASES, scope, scope.tenant_id, to_document(changed), etag=stored.etag
                 )
             except VersionConflict:
                 continue
+            self._forget_count(scope)
             return changed, True
         raise StalenessError(f"case {case!r} is changing too fast")
