@@ -28,10 +28,11 @@ _WE_DID: Final = _any(
     r"\b(?:i|we) (?:just |already )?(?:initiated|submitted|arranged|opened|upgraded|applied|removed|added)\b",
     r"\b(?:he|hemos) \w+(?:ado|ido)\b",
     r"\b(?:j'ai|nous avons) (?:bien |deja )?\w+(?:e|i|u|is|it)\b",
-    r"\b(?:ich habe|wir haben|habe ich|haben wir)\b.{0,80}\b(?:ge\w+t|\w+iert|\w*erstattet|\w*geandert|veranlasst)\b",
+    r"\b(?:ich habe|wir haben|habe ich|haben wir)\b.{0,80}\b(?:ge\w+t|\w+iert|\w*erstattet|\w*geandert"
+    r"|veranlasst|gutgeschrieben|zuruckgezahlt|uberwiesen)\b",
     r"\b(?:ho|abbiamo) \w+(?:ato|uto|ito|sso)\b",
     r"\b(?:fiz|fizemos|reembolsei|reembolsamos|cancelei|cancelamos|enviei|alterei)\b",
-    r"\b(?:ik heb|wij hebben|we hebben|heb ik|hebben we)\b.{0,80}\bge\w+(?:d|t|en)\b",
+    r"\b(?:ik heb|wij hebben|we hebben|heb ik|hebben we)\b.{0,80}\b(?:ge\w+(?:d|t|en)|terugbetaald|bijgeschreven)\b",
 )
 """First person, done."""
 _WE_WILL: Final = _any(

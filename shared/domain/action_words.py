@@ -15,7 +15,9 @@ NAMED: Final = {
     ActionType.REFUND: r"refund|reimburs|rembours|erstatt|reembols|rimbors|terugbeta|money back|geld zuruck|para iade",
     ActionType.CANCEL_ORDER: r"cancel|annul|stornier|anular|annuleer|iptal",
     ActionType.CHANGE_ADDRESS: rf"{_CHANGED} .{{0,40}}{_ADDRESS}|{_ADDRESS}.{{0,60}}{_CHANGED}",
-    ActionType.REQUEST_RETURN: r"return label|(?:request|creat|open|start|register)\w* .{0,20}return|retour.{0,20}cree",
+    ActionType.REQUEST_RETURN: r"return label|(?:request|creat|open|start|register)\w* .{0,20}return|retour.{0,20}cree"
+    r"|solicit\w* .{0,30}devolucion|demand\w* .{0,30}retour|richiest\w* .{0,20}reso\b|devolucao.{0,60}pedid"
+    r"|rucksendung.{0,60}(?:angefragt|angemeldet|beantragt)|retour .{0,60}(?:geregistreerd|aangevraagd)",
     ActionType.RESEND: r"resend|resent|replacement|reship|ersatz|renvoy|reenvi|sostituzione|vervang|yeniden gonder",
     ActionType.CREDIT: r"credit|gutschrift|gutgeschrieb|\bavoir\b|abono|accredit|tegoed",
 }

@@ -3,7 +3,8 @@
 Source: fault 014 (a handoff on Friday evening), ES-02, design §3.
 """
 
-from datetime import datetime, time, timedelta
+from collections.abc import Iterator
+from datetime import UTC, datetime, time, timedelta
 from typing import Final, Self
 from zoneinfo import ZoneInfo
 
@@ -11,8 +12,8 @@ from pydantic import Field, field_validator, model_validator
 
 from shared.domain.wire_model import Wire
 
-DAYS_AHEAD: Final = 8
-"""Days looked ahead for the next opening: a desk that opens once a week is found. Value ours."""
+MAX_DAYS_AHEAD: Final = 60
+"""Days looked ahead for desk time: the longest SLA, at a desk that is open for half of the working week. Value ours."""
 
 
 class Shift(Wire):
@@ -47,17 +48,34 @@ class DeskHours(Wire):
 
     def opens_at(self, now: datetime) -> datetime:
         """Return `now` when somebody is there, else the next moment somebody is, in the desk's own zone."""
-        if not self.shifts:
-            return now
-        zone = ZoneInfo(self.timezone)
-        here = now.astimezone(zone)
-        for ahead in range(DAYS_AHEAD):
-            day = (here + timedelta(days=ahead)).date()
+        opens = next((opens for opens, _ in self._open_from(now)), now)
+        return now if opens <= now else opens.astimezone(ZoneInfo(self.timezone))
+
+    def after(self, now: datetime, minutes: int) -> datetime:
+        """Return the moment at which so many minutes with somebody at the desk have passed, in the desk's own zone.
+
+        Past MAX_DAYS_AHEAD the end of the last shift within them stands for it.
+        """
+        left, reached = timedelta(minutes=minutes), now + timedelta(minutes=minutes)
+        for opens, closes in self._open_from(now):
+            reached = min(opens + left, closes)
+            left -= reached - opens
+            if left <= timedelta(0):
+                break
+        return reached.astimezone(ZoneInfo(self.timezone))
+
+    def _open_from(self, now: datetime) -> Iterator[tuple[datetime, datetime]]:
+        """Yield the stretches of desk time not yet over, in order, cut off at `now` and at each other; in UTC.
+
+        In UTC because two moments of one zone are subtracted as their clocks show them, whatever happened in between.
+        """
+        zone, begin = ZoneInfo(self.timezone), now.astimezone(UTC)
+        today = now.astimezone(zone).date()
+        for ahead in range(MAX_DAYS_AHEAD if self.shifts else 0):
+            day = today + timedelta(days=ahead)
             for shift in sorted((s for s in self.shifts if s.weekday == day.weekday()), key=lambda s: s.opens):
-                opens = datetime.combine(day, shift.opens, zone)
-                closes = datetime.combine(day, shift.closes, zone)
-                if opens <= here < closes:
-                    return now
-                if opens > here:
-                    return opens
-        return now
+                opens = datetime.combine(day, shift.opens, zone).astimezone(UTC)
+                closes = datetime.combine(day, shift.closes, zone).astimezone(UTC)
+                if closes > begin:
+                    yield max(opens, begin), closes
+                    begin = closes

@@ -33,7 +33,7 @@ _SHORT_MONTHS: Final = {
     "nl": "jan feb mrt apr mei jun jul aug sep okt nov dec",
 }
 _MORE_MONTHS: Final = {"sept": 9, "janner": 1, "setiembre": 9}
-_WEEKDAYS: Final = {
+WEEKDAYS: Final = {
     "en": "monday tuesday wednesday thursday friday saturday sunday",
     "es": "lunes martes miércoles jueves viernes sábado domingo",
     "fr": "lundi mardi mercredi jeudi vendredi samedi dimanche",
@@ -42,6 +42,7 @@ _WEEKDAYS: Final = {
     "pt": "segunda-feira terça-feira quarta-feira quinta-feira sexta-feira sábado domingo",
     "nl": "maandag dinsdag woensdag donderdag vrijdag zaterdag zondag",
 }
+"""Weekday names from Monday, by language."""
 _RELATIVE: Final = {
     "en": {"tomorrow": 1, "yesterday": -1},
     "es": {"mañana": 1, "ayer": -1},
@@ -130,7 +131,7 @@ def _month_table(base: str) -> dict[str, int]:
 def _named_days(base: str) -> dict[str, str]:
     table: dict[str, str] = {}
     for language in ("en", base) if base in MONTHS else tuple(MONTHS):
-        table |= {fold_word(n): f"wd:{i}" for i, n in enumerate(_WEEKDAYS[language].split(), start=1)}
+        table |= {fold_word(n): f"wd:{i}" for i, n in enumerate(WEEKDAYS[language].split(), start=1)}
         table |= {fold_word(n): f"rel:{offset:+}" for n, offset in _RELATIVE[language].items()}
     return table
 

@@ -157,10 +157,12 @@ def _amount_pattern(language: str) -> re.Pattern[str]:
     digits = rf"(?:{SPACED_DIGITS}|{DIGITS})"
     number = rf"(?:{SPACED_DIGITS}|{_number(language, is_one_allowed=True)})"
     scales = "|".join(_SCALES)
+    # Written behind its amount a dollar says whose it is; one before a figure belongs to that figure.
+    behind = r"(?:us|ca|au|nz|hk|mx|r)\$(?!\s?\d)"
     dash = r"(?:[,.]-{1,2})?"
     return re.compile(
         rf"(?<![a-z])(?P<pre>{symbols}|{codes})\s?(?:(?P<lo1>{digits}){_TO}(?:{symbols})?\s?)?(?P<n1>{digits})(?P<scale1>\s?(?:{scales})\b)?{dash}(?:\s?(?P<tail>{codes})\b)?"
-        rf"|(?:(?P<lo2>{number})\s?(?:{symbols})?{_TO})?(?P<n2>{number})(?P<scale2>\s?(?:{scales})\b)?{dash}[\s-]?(?:(?P<post>(?:{codes}|{words}|kr|zl|kc)\b|[€$£¥₹₽₩₺₴]))"
+        rf"|(?:(?P<lo2>{number})\s?(?:{symbols})?{_TO})?(?P<n2>{number})(?P<scale2>\s?(?:{scales})\b)?{dash}[\s-]?(?:(?P<post>(?:{codes}|{words}|kr|zl|kc)\b|{behind}|[€$£¥₹₽₩₺₴]))"
     )
 
 
