@@ -27,7 +27,7 @@ from shared.domain.sampling import is_sampled
 from shared.domain.sources import HistoryLine
 from shared.domain.text import MaskedText
 from shared.domain.thread import to_lines
-from shared.domain.ticket import HandoffRow, PersonRow, TurnRow
+from shared.domain.ticket import HandoffRow, ThreadRow, TurnRow
 from shared.domain.turns import DeliverInput, HandOverInput, OpenedTurn, Settlement, TurnInput
 from shared.ports.documents import CustomerScope, TenantScope
 
@@ -260,7 +260,7 @@ async def _attach_draft(turn: TurnInput, draft: Draft, services: Services) -> No
         await services.cases.attach_draft(scope, ticket.case_id, draft.text)
 
 
-def _window(rows: tuple[TurnRow | PersonRow, ...], pending: set[int]) -> tuple[HistoryLine, ...]:
+def _window(rows: tuple[ThreadRow, ...], pending: set[int]) -> tuple[HistoryLine, ...]:
     """Return the last messages verbatim, oldest first, without the ones still to be answered."""
     lines = [line for row in rows if row.seq not in pending for line in to_lines(row)]
     return tuple(line.model_copy(update={"text": _cut(line.text)}) for line in lines[-2 * WINDOW_TURNS :])

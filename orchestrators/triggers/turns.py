@@ -21,7 +21,7 @@ from shared.domain.errors import SchemaError
 from shared.domain.human_triggers import Severity
 from shared.domain.phrases import Phrase, phrase
 from shared.domain.text import MaskedText
-from shared.domain.ticket import PersonRow, Ticket, TurnResult, TurnRow, TurnStatus
+from shared.domain.ticket import NoticeRow, PersonRow, ThreadRow, Ticket, TurnResult, TurnRow, TurnStatus
 from shared.ports.documents import TenantScope
 from shared.ports.vault import ConversationScope
 from shared.privacy.masking import RestoreError, contains_token
@@ -76,7 +76,7 @@ def turn_url(row: TurnRow) -> str:
 
 
 async def show_thread(services: Services, ticket: Ticket, after_seq: int) -> Thread:
-    """Return the lines after a sequence, oldest first, people's replies among them."""
+    """Return the lines after a sequence, oldest first, people's replies and notices among them."""
     scope = TenantScope(ticket.tenant_id)
     rows = await services.tickets.thread(
         scope, ticket.conversation_id, max(0, after_seq - LOOK_BACK), limit=LOOK_BACK + PAGE
@@ -131,9 +131,11 @@ def _never_a_token(line: ThreadLine, text: str, language: str) -> str:
     return phrase(Phrase.ACKNOWLEDGE, language) if is_ours else text
 
 
-def _lines(row: TurnRow | PersonRow) -> tuple[ThreadLine, ...]:
+def _lines(row: ThreadRow) -> tuple[ThreadLine, ...]:
     if isinstance(row, PersonRow):
         return (ThreadLine(seq=row.seq, role="person", text=row.text.value, at=row.at),)
+    if isinstance(row, NoticeRow):
+        return (ThreadLine(seq=row.seq, role="assistant", text=row.text.value, at=row.at),)
     result = row.result
     asked = ThreadLine(
         seq=row.seq,

@@ -28,6 +28,8 @@ class HumanTrigger(StrEnum):
     REVIEW_FAILURE = "review_failure"
     AGENT_FAILURE = "agent_failure"
     LOOP = "loop"
+    POISON = "poison"
+    """Working on the message kept ending without an end: in quarantine until a person releases it (RK-03)."""
     RULE_FAULT = "rule_fault"
     CEILING = "ceiling"
     """A billing write above the ceiling: opens an approval, the bot keeps the conversation (GO-03, design §9)."""

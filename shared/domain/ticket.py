@@ -213,6 +213,10 @@ class NoticeRow(Wire):
     at: datetime
 
 
+ThreadRow = TurnRow | PersonRow | NoticeRow
+"""What a thread is made of, in order of `seq`."""
+
+
 class HandoffRow(Wire):
     """The intent to hand a conversation over, committed with the state change; the case is projected from it.
 

@@ -10,7 +10,7 @@ import hashlib
 import json
 import math
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeGuard
 
 from pydantic import JsonValue
 
@@ -107,7 +107,7 @@ def _place(container: Container, scope: Scope, query: Query, token: str) -> tupl
     raise refused()
 
 
-def _is_bindable(value: object) -> bool:
+def _is_bindable(value: object) -> TypeGuard[Value]:
     match value:
         case bool():
             return False

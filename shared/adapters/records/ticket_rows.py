@@ -5,14 +5,14 @@ Source: design §6 row tickets.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
 from shared.adapters.records.codec import from_stored, to_moment
 from shared.domain.errors import AlreadyExists, NotFound, VersionConflict
 from shared.domain.ids import ConversationId, CustomerId, MessageId
-from shared.domain.ticket import HandoffRow, PersonRow, Ticket, TurnRow, TurnStatus
+from shared.domain.ticket import HandoffRow, NoticeRow, PersonRow, ThreadRow, Ticket, TurnRow, TurnStatus
 from shared.ports.clock import Clock
 from shared.ports.documents import (
     Container,
@@ -60,17 +60,15 @@ class TicketRows:
 
     async def thread(
         self, scope: TenantScope, conversation: ConversationId, after_seq: int = 0, limit: int = THREAD_PAGE
-    ) -> tuple[TurnRow | PersonRow, ...]:
-        """Return messages after `after_seq`, oldest first: customer turns with their replies, and people's replies."""
-        where = (Where("kind", "in", ["turn", "person"]), Where("seq", ">", after_seq))
+    ) -> tuple[ThreadRow, ...]:
+        """Return messages after `after_seq`, oldest first: turns with their replies, people's replies and notices."""
+        where = (Where("kind", "in", list(_THREAD_ROWS)), Where("seq", ">", after_seq))
         page = await self._query(scope, conversation, where, limit=limit)
         return tuple(_thread_row(item) for item in page)
 
-    async def latest(
-        self, scope: TenantScope, conversation: ConversationId, limit: int
-    ) -> tuple[TurnRow | PersonRow, ...]:
+    async def latest(self, scope: TenantScope, conversation: ConversationId, limit: int) -> tuple[ThreadRow, ...]:
         """Return the newest `limit` messages, oldest first: what a window of turns is cut from."""
-        where = (Where("kind", "in", ["turn", "person"]),)
+        where = (Where("kind", "in", list(_THREAD_ROWS)),)
         page = await self._query(scope, conversation, where, limit=limit, is_descending=True)
         return tuple(_thread_row(item) for item in reversed(page))
 
@@ -205,5 +203,9 @@ class TicketRows:
         return (await self._documents.query(Container.TICKETS, scope, query)).items
 
 
-def _thread_row(stored: Stored) -> TurnRow | PersonRow:
-    return from_stored(PersonRow, stored) if stored.body["kind"] == "person" else from_stored(TurnRow, stored)
+def _thread_row(stored: Stored) -> ThreadRow:
+    return from_stored(_THREAD_ROWS[str(stored.body["kind"])], stored)
+
+
+_THREAD_ROWS: Final[Mapping[str, type[ThreadRow]]] = {"turn": TurnRow, "person": PersonRow, "notice": NoticeRow}
+"""Kind of a row → what it holds."""

@@ -1,15 +1,16 @@
 """Ticket records: everything of one conversation that must commit together, in its own partition.
 
-Owns how a message is accepted and what people do to a conversation; settling a turn and reading rows are inherited.
+Owns how a message is accepted and what people do to a conversation; settling, notices and reading are inherited.
 It refuses what the ticket's owner or status forbids. Source: design §3, §6, PR-03, faults 010, 011.
 """
 
 import asyncio
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from shared.adapters.records.codec import from_stored, to_document
-from shared.adapters.records.settling import Settling
+from shared.adapters.records.notices import Notices
 from shared.adapters.records.ticket_changes import Settled
 from shared.adapters.records.ticket_rows import ACCEPT_ATTEMPTS, CAS_ATTEMPTS, turn_id
 from shared.domain.errors import AlreadyExists, NotFound, SchemaError, StalenessError, VersionConflict
@@ -17,7 +18,10 @@ from shared.domain.ids import ConversationId, CustomerId, InstanceId, MessageId
 from shared.domain.text import MaskedText
 from shared.domain.ticket import OutboxRow, PersonRow, Ticket, TurnRow, TurnStatus
 from shared.domain.transitions import TicketOp, after
-from shared.ports.documents import Container, Create, Replace, TenantScope, conversation_partition
+from shared.ports.documents import Container, Create, Operation, Replace, TenantScope, Where, conversation_partition
+
+MAX_FRESH_STARTS: Final = 50
+"""Most turns whose attempts begin anew with a release; fewer than a batch holds. Value ours."""
 
 __all__ = ["Accepted", "Arrival", "MessageIdReused", "Settled", "TicketRecords"]
 
@@ -53,7 +57,7 @@ class Accepted:
     is_new: bool
 
 
-class TicketRecords(Settling):
+class TicketRecords(Notices):
     """Conversations of every tenant, one partition each."""
 
     async def accept(self, scope: TenantScope, arrival: Arrival) -> Accepted:
@@ -205,12 +209,23 @@ class TicketRecords(Settling):
                     "superseded_run": 0,
                 }
             moved = ticket.model_copy(update=update)
-            try:
-                await self._replace(scope, conversation, to_document(moved), stored.etag)
-            except VersionConflict:
-                continue
-            return moved
+            operations: list[Operation] = [Replace(to_document(moved), stored.etag)]
+            if op is TicketOp.RELEASE:
+                operations += await self._fresh_starts(scope, moved)
+            if await self._try_batch(scope, conversation, operations):
+                return moved
         raise VersionConflict(f"conversation {conversation!r} is changing too fast to {op.value}")
+
+    async def _fresh_starts(self, scope: TenantScope, ticket: Ticket) -> list[Operation]:
+        """Return the writes that let turns the bot still owes begin anew: what died before counts no more (RK-03)."""
+        where = (Where("kind", "=", "turn"), Where("seq", ">", ticket.answered_seq))
+        rows = await self._query(scope, ticket.conversation_id, where, limit=MAX_FRESH_STARTS)
+        owed = [(stored, from_stored(TurnRow, stored)) for stored in rows]
+        return [
+            Replace(to_document(row.model_copy(update={"starts": 0})), stored.etag)
+            for stored, row in owed
+            if row.status is not TurnStatus.DONE and row.starts
+        ]
 
     def _new_ticket(self, scope: TenantScope, arrival: Arrival, now: datetime) -> Ticket:
         return Ticket(
