@@ -5,6 +5,7 @@ Holds store-writing ports, so it may never hold one that reaches a customer or a
 
 from datetime import datetime
 
+from shared.domain.envelope import EnvelopeHeader
 from shared.domain.ids import SourceRef, digest
 from shared.domain.ledger import LedgerEntry, TurnRecord
 from shared.domain.ticket import TurnRow
@@ -14,7 +15,13 @@ from shared.ports.writers import AnalyticsWriter, LedgerWriter
 
 
 async def record_turn(
-    row: TurnRow, times: StepTimes, *, at: datetime, ledger: LedgerWriter, analytics: AnalyticsWriter
+    row: TurnRow,
+    times: StepTimes,
+    trail: tuple[EnvelopeHeader, ...],
+    *,
+    at: datetime,
+    ledger: LedgerWriter,
+    analytics: AnalyticsWriter,
 ) -> bool:
     """Write the turn's ledger entry and figures once; return False when both were there before.
 

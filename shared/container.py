@@ -93,6 +93,7 @@ class Services:
     screen: SafetyScreen
     composer: ComposerModel
     reviewer: ReviewModel
+    shadow_reviewer: ReviewModel
     pager: Pager
     signals: TurnSignals
 
@@ -159,6 +160,7 @@ def build(settings: Settings) -> Services:
         screen=EmbeddedSafetyScreen(embedder),
         composer=ExtractiveComposer(embedder=embedder),
         reviewer=RuleReviewer(embedder=embedder),
+        shadow_reviewer=RuleReviewer(embedder=embedder),
         pager=LogPager(),
         signals=TurnSignals(),
     )

@@ -25,7 +25,7 @@ from shared.domain.actions import (
 from shared.domain.agents import AgentName
 from shared.domain.case import opened_case
 from shared.domain.deltas import ActionResult, ActionStatus, DecisionDelta, TurnState
-from shared.domain.errors import NotFound, SchemaError
+from shared.domain.errors import NotFound, SchemaError, StalenessError
 from shared.domain.governance import ActionFacts, Decision, Verdict, decide
 from shared.domain.human_triggers import HumanTrigger, Severity
 from shared.domain.ids import approval_case_id
@@ -119,6 +119,17 @@ async def open_approval(action: Action, policy: TenantPolicy, services: Services
         "proposed": (to_result(action),),
     }
     await services.cases.open(TenantScope(action.tenant_id), case.model_copy(update=about))
+    await services.actions.mark_cased(CustomerScope(action.tenant_id, action.customer_id), action.action_id, case.id)
+
+
+async def reopen_approval(action: Action, policy: TenantPolicy, services: Services) -> None:
+    """Put the action's case back before whoever is free, with why; one that is over stays over."""
+    due_at = services.clock.now() + timedelta(minutes=policy.sla_of(Severity(action.severity)))
+    case = approval_case_id(action.action_id)
+    try:
+        await services.cases.reopen(TenantScope(action.tenant_id), case, action.reason, due_at=due_at)
+    except StalenessError:
+        return
 
 
 async def _decide(
@@ -184,9 +195,9 @@ async def _take_back(
     """Write that an approved action may not be done as it was approved: to the desk again, or not at all."""
     if decision.verdict is Verdict.REFUSE:
         return await services.actions.decide(scope, action.action_id, ActionOp.REFUSE, reason=decision.reason)
-    proposal = action.proposal
-    is_about_order = not isinstance(proposal, TicketUpdateProposal | CrmNoteProposal)
-    quote = await services.billing_records.quote(scope, proposal) if is_about_order else None
+    quote = None
+    if not isinstance(action.proposal, TicketUpdateProposal | CrmNoteProposal):
+        quote = await services.billing_records.quote(scope, action.proposal)
     returned = await services.actions.decide(
         scope,
         action.action_id,
@@ -195,7 +206,7 @@ async def _take_back(
         amount=quote.amount if quote is not None else None,
     )
     await open_approval(returned, policy, services)
-    await services.cases.reopen(TenantScope(scope.tenant_id), approval_case_id(action.action_id), decision.reason)
+    await reopen_approval(returned, policy, services)
     return returned
 
 

@@ -9,8 +9,8 @@ from typing import Final
 from shared.domain.deltas import ActionResult, TurnState
 from shared.domain.drafts import ApprovedReply
 from shared.domain.human_triggers import HumanTrigger, Severity
-from shared.domain.ids import CaseId
-from shared.domain.phrases import Phrase, phrase, phrase_language, waiting_text
+from shared.domain.ids import CaseId, OrderId
+from shared.domain.phrases import Phrase, in_progress_text, pending_text, phrase, phrase_language, waiting_text
 from shared.domain.policy import TenantPolicy
 from shared.domain.routing_facts import issue_key
 from shared.domain.sources import RetrievedArticle
@@ -24,8 +24,6 @@ _PHRASES: Final = {
     CannedKind.OUT_OF_SCOPE: (Phrase.OUT_OF_SCOPE, Outcome.ANSWERED),
     CannedKind.ACKNOWLEDGEMENT: (Phrase.ACKNOWLEDGE, Outcome.ACKNOWLEDGED),
     CannedKind.HANDOFF: (Phrase.HANDOFF, Outcome.ESCALATED),
-    CannedKind.ACTION_PENDING: (Phrase.ACTION_PENDING, Outcome.ACKNOWLEDGED),
-    CannedKind.ACTION_IN_PROGRESS: (Phrase.ACTION_IN_PROGRESS, Outcome.ACKNOWLEDGED),
 }
 """Which phrase a canned reply is, and what outcome the turn has."""
 
@@ -48,17 +46,33 @@ def approved_result(state: TurnState, approved: ApprovedReply) -> TurnResult:
 def canned_result(state: TurnState, kind: CannedKind, policy: TenantPolicy) -> TurnResult:
     """Return the result of a turn answered by a fixed text."""
     language = reply_language(state, policy)
-    if kind is CannedKind.SOCIAL:
-        social = state.classification.social if state.classification else ""
-        key, outcome = _SOCIAL.get(social, Phrase.GREETING), Outcome.ANSWERED
-    else:
-        key, outcome = _PHRASES[kind]
-    text = phrase(key, language, shop=policy.shop_name)
+    text, outcome = _fixed(state, kind, language, policy)
     if state.snapshot.is_first_reply:
         notice = Phrase.AI_NOTICE_HANDOFF if kind is CannedKind.HANDOFF else Phrase.AI_NOTICE
         text = f"{phrase(notice, language, shop=policy.shop_name)} {text}"
     result = _base(state, outcome, phrase_language(language))
     return result.model_copy(update={"reply": MaskedText(text)})
+
+
+def _fixed(state: TurnState, kind: CannedKind, language: str, policy: TenantPolicy) -> tuple[str, Outcome]:
+    """Return the fixed text and the outcome it means."""
+    match kind:
+        case CannedKind.SOCIAL:
+            social = state.classification.social if state.classification else ""
+            return phrase(_SOCIAL.get(social, Phrase.GREETING), language, shop=policy.shop_name), Outcome.ANSWERED
+        case CannedKind.ACTION_PENDING:
+            return pending_text(language, order=_order(state)), Outcome.ACKNOWLEDGED
+        case CannedKind.ACTION_IN_PROGRESS:
+            return in_progress_text(language, order=_order(state)), Outcome.ACKNOWLEDGED
+        case _:
+            key, outcome = _PHRASES[kind]
+            return phrase(key, language, shop=policy.shop_name), outcome
+
+
+def _order(state: TurnState) -> OrderId | None:
+    """Return the one order this turn acts on; none when there are several."""
+    orders = {outcome.order_id for outcome in state.outcomes if outcome.order_id is not None}
+    return next(iter(orders)) if len(orders) == 1 else None
 
 
 def handoff_result(
@@ -77,11 +91,11 @@ def handoff_result(
     no time (GO-02 template acknowledgment, RK-01).
     """
     is_outage = decision.triggers == (HumanTrigger.AGENT_FAILURE,)
-    if is_outage or is_busy:
-        told = canned_result(state, CannedKind.ACKNOWLEDGEMENT, policy)
-    else:
-        told = canned_result(state, CannedKind.HANDOFF, policy)
-        waiting = waiting_text(told.language, sla_minutes=policy.sla_of(severity), now=now, hours=policy.desk_hours)
+    told = canned_result(state, CannedKind.ACKNOWLEDGEMENT if is_outage or is_busy else CannedKind.HANDOFF, policy)
+    if not is_outage:
+        waiting = waiting_text(
+            told.language, sla_minutes=policy.sla_of(severity), now=now, hours=policy.desk_hours, is_busy=is_busy
+        )
         told = told.model_copy(update={"reply": MaskedText(f"{told.reply} {waiting}")})
     triggers = tuple(t.value for t in decision.triggers)
     return told.model_copy(update={"case_id": case, "triggers": triggers})

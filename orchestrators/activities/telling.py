@@ -4,7 +4,7 @@ A turn that already said so is not repeated; a conversation a person owns is tol
 design §9 "Approvals" (expiry tells the customer and the desk), AX-03.
 """
 
-from orchestrators.activities.authorising import open_approval
+from orchestrators.activities.authorising import open_approval, reopen_approval
 from shared.container import Services
 from shared.domain.actions import Action, ActionState
 from shared.domain.case import CaseStatus
@@ -56,8 +56,9 @@ async def _settle_case(action: Action, services: Services) -> None:
     scope, case = TenantScope(action.tenant_id), approval_case_id(action.action_id)
     if action.state is ActionState.UNCLEAR:
         # Nobody knows whether it was done: a person looks, and on-call knows of it.
-        await open_approval(action, await services.tenants.policy(scope), services)
-        await _reopen(scope, action, services)
+        policy = await services.tenants.policy(scope)
+        await open_approval(action, policy, services)
+        await reopen_approval(action, policy, services)
         await services.pager.page(action.tenant_id, case)
         return
     if action.state is ActionState.EXPIRED:
@@ -68,10 +69,3 @@ async def _settle_case(action: Action, services: Services) -> None:
         await services.cases.close(scope, case, CaseStatus.RESOLVED)
     except (NotFound, StalenessError):
         return  # decided by the ceilings, so there never was a case; or closed by hand
-
-
-async def _reopen(scope: TenantScope, action: Action, services: Services) -> None:
-    try:
-        await services.cases.reopen(scope, approval_case_id(action.action_id), action.reason)
-    except StalenessError:
-        return  # open, or closed by hand

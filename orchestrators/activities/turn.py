@@ -146,7 +146,8 @@ async def hand_over(request: HandOverInput, services: Services) -> Settlement:
         if settled is Settled.PERSON_OWNS and draft is not None:
             await _attach_draft(turn, draft, services)
         return Settlement(settled=settled.value)
-    policy, waiting = await asyncio.gather(services.tenants.policy(scope), services.cases.waiting_count(scope))
+    policy = await services.tenants.policy(scope)
+    waiting = await services.cases.waiting_count(scope, policy.queue_cap)
     now = services.clock.now()
     opened = opened_case(
         case,

@@ -30,6 +30,9 @@ HANDOFF_GRACE: Final = timedelta(minutes=2)
 """Time a flow has to finish its own handoff: longer than the activity's deadline and its repeats. Value ours."""
 FLOW_GRACE: Final = timedelta(minutes=2)
 """Time a started turn may take before the sweeper looks whether its flow still runs. Value ours."""
+ACTION_GRACE: Final = timedelta(seconds=30)
+"""Time a turn has to do, and to tell of, an action it was allowed, before an instance of its own sees to it.
+Value ours: longer than a turn waits for a lane."""
 MAX_STARTS: Final = 3
 """Starts of one turn after which it is taken for poison and given to a person. Source: RK-03; value ours."""
 DELETED_KEPT: Final = timedelta(hours=1)
@@ -68,12 +71,11 @@ async def sweep(client: df.DurableOrchestrationClient, parts: Services) -> None:
     chores = [
         *[_handoff(row, parts) for row in await parts.tickets.unprojected_handoffs(now - HANDOFF_GRACE, SWEEP_BATCH)],
         *[_case(case, client) for case in await parts.cases.overdue(now, SWEEP_BATCH)],
-        *[_unopened(action, parts) for action in await parts.actions.pending_since(now - HANDOFF_GRACE, SWEEP_BATCH)],
-        *[_action(action, client) for action in await parts.actions.idle(now, now - FLOW_GRACE, SWEEP_BATCH)],
-        *[
-            _start(row, client, parts)
-            for row in await parts.tickets.accepted_not_started(now - STARTER_GRACE, SWEEP_BATCH)
-        ],
+        *[_unopened(row, parts) for row in await parts.actions.pending_without_case(now - HANDOFF_GRACE, SWEEP_BATCH)],
+        *[_action(row, client) for row in await parts.actions.pending_expired(now, SWEEP_BATCH)],
+        *[_action(row, client) for row in await parts.actions.approved_idle(now - ACTION_GRACE, SWEEP_BATCH)],
+        *[_action(row, client) for row in await parts.actions.untold(now - ACTION_GRACE, SWEEP_BATCH)],
+        *[_start(row, client, parts) for row in await _unstarted(now, parts)],
         *[_revival(row, client, parts) for row in await parts.tickets.started_not_done(now - FLOW_GRACE, SWEEP_BATCH)],
     ]
     for chore in sorted(chores, key=lambda chore: priority(chore, now)):
@@ -81,6 +83,10 @@ async def sweep(client: df.DurableOrchestrationClient, parts: Services) -> None:
             await chore.do()
         except Exception as error:  # noqa: BLE001 - the sweep's edge: one bad row must not end the sweep of all tenants
             _log.error("sweeper cannot %s %s: %s", chore.what, chore.queue_id, type(error).__name__)
+
+
+async def _unstarted(now: datetime, parts: Services) -> tuple[TurnRow, ...]:
+    return await parts.tickets.accepted_not_started(now - STARTER_GRACE, SWEEP_BATCH)
 
 
 def _start(row: TurnRow, client: df.DurableOrchestrationClient, parts: Services) -> Chore:

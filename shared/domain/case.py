@@ -10,7 +10,6 @@ from enum import StrEnum
 from shared.domain.deltas import ActionResult
 from shared.domain.human_triggers import Severity
 from shared.domain.ids import CaseId, ConversationId, CustomerId, MessageId, TenantId
-from shared.domain.priority import TIER
 from shared.domain.sources import Passage
 from shared.domain.text import MaskedText
 from shared.domain.ticket import SourceShown
@@ -100,7 +99,6 @@ def opened_case(
         customer_id=customer_id,
         message_id=message_id,
         severity=severity,
-        severity_rank=TIER[severity],
         triggers=triggers,
         reason=reason,
         opened_at=at,

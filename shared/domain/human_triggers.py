@@ -33,8 +33,6 @@ class HumanTrigger(StrEnum):
     RULE_FAULT = "rule_fault"
     CEILING = "ceiling"
     """A billing write above the ceiling: opens an approval, the bot keeps the conversation (GO-03, design §9)."""
-    POISON = "poison"
-    """The turn kept dying: the conversation is in quarantine until a person releases it (RK-03)."""
 
 
 class Severity(StrEnum):

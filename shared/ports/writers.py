@@ -50,6 +50,12 @@ class ActionRequest:
 class ActionDecisions(Protocol):
     """Where decisions about actions are written; the supervisor's activity and the desk hold it, never the executor."""
 
+    async def requested(
+        self, scope: CustomerScope, conversation: ConversationId, message: MessageId, ordinal_of: str
+    ) -> Action | None:
+        """Return the action an earlier run of this very request asked for, or None."""
+        ...
+
     async def request(self, scope: CustomerScope, asked: ActionRequest, ordinal_of: str) -> Action:
         """Return the action this request means, created as pending when it is new.
 
@@ -76,6 +82,10 @@ class ActionDecisions(Protocol):
         `proposal` replaces what is asked (a person filled in an address); the action's id stays.
         Raises: NotFound; StalenessError when the action's life does not allow it.
         """
+        ...
+
+    async def mark_cased(self, scope: CustomerScope, action_id: str, case: CaseId) -> None:
+        """Record that the action's approval case is in the queue."""
         ...
 
     async def mark_told(self, scope: CustomerScope, action_id: str) -> None:

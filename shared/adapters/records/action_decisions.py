@@ -18,7 +18,7 @@ from shared.adapters.records.action_rows import (
 from shared.adapters.records.codec import from_stored, to_document
 from shared.domain.actions import SETTLED, Action, ActionOp, ActionState, Proposal, new_action_id, series_id
 from shared.domain.errors import AlreadyExists, NotFound, Unavailable, VersionConflict
-from shared.domain.ids import CaseId, digest
+from shared.domain.ids import CaseId, ConversationId, MessageId, digest
 from shared.domain.money import Money
 from shared.ports.documents import Create, CustomerScope, Replace, Stored
 from shared.ports.writers import ActionRequest
@@ -27,12 +27,19 @@ from shared.ports.writers import ActionRequest
 class Deciding(ActionRows):
     """Implements ActionDecisions."""
 
+    async def requested(
+        self, scope: CustomerScope, conversation: ConversationId, message: MessageId, ordinal_of: str
+    ) -> Action | None:
+        """Return the action an earlier run of this very request asked for, or None."""
+        known = await self._read(scope, _request_id(conversation, message, ordinal_of))
+        return None if known is None else await self.get(scope, from_stored(RequestRow, known).action_id)
+
     async def request(self, scope: CustomerScope, asked: ActionRequest, ordinal_of: str) -> Action:
         """Return the action this request means, created as pending when it is new.
 
         The request and its action, new or met, are written in one batch. Raises: Unavailable after CAS_ATTEMPTS races.
         """
-        request_id = f"request:{digest(asked.conversation_id, asked.message_id, ordinal_of)}"
+        request_id = _request_id(asked.conversation_id, asked.message_id, ordinal_of)
         series = series_id(scope.tenant_id, scope.customer_id, asked.proposal)
         for _ in range(CAS_ATTEMPTS):
             known, newest = await asyncio.gather(self._read(scope, request_id), self._read(scope, f"series:{series}"))
@@ -67,6 +74,14 @@ class Deciding(ActionRows):
         """
         details = Details(reason, amount, by, policy_version, proposal, case)
         return await self._change(scope, action_id, lambda current: decided(current, op, details, self._clock.now()))
+
+    async def mark_cased(self, scope: CustomerScope, action_id: str, case: CaseId) -> None:
+        """Record that the action's approval case is in the queue. Raises: NotFound."""
+        await self._change(
+            scope,
+            action_id,
+            lambda current: None if current.case_id == case else current.model_copy(update={"case_id": case}),
+        )
 
     async def mark_told(self, scope: CustomerScope, action_id: str) -> None:
         """Record that the customer and the desk know how the action ended. Raises: NotFound."""
@@ -117,6 +132,10 @@ class Deciding(ActionRows):
             updated_at=now,
             expires_at=asked.expires_at,
         )
+
+
+def _request_id(conversation: ConversationId, message: MessageId, ordinal_of: str) -> str:
+    return f"request:{digest(conversation, message, ordinal_of)}"
 
 
 def _request_row(scope: CustomerScope, request_id: str, action: Action) -> RequestRow:

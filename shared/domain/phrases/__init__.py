@@ -1,6 +1,13 @@
 """Fixed texts and sentence frames in the customer's language. Owns wording; decides nothing. Source: CO-05."""
 
-from shared.domain.phrases.actions import done_text, expired_text, in_progress_text, pending_text, rejected_text
+from shared.domain.phrases.actions import (
+    done_sentence,
+    done_text,
+    expired_text,
+    in_progress_text,
+    pending_text,
+    rejected_text,
+)
 from shared.domain.phrases.catalog import FALLBACK, LANGUAGES, Phrase, canned_texts, phrase, phrase_language
 from shared.domain.phrases.order_texts import STATUS_WORDS
 from shared.domain.phrases.orders import OrderFact, canonical_status, order_sentences, status_label
@@ -17,6 +24,7 @@ __all__ = [
     "ProductFact",
     "canned_texts",
     "canonical_status",
+    "done_sentence",
     "done_text",
     "expired_text",
     "handoff_text",

@@ -6,6 +6,7 @@ read them back. Source: design §9 "Approvals", AX-01, SU-01 (no claim without a
 
 from typing import Final
 
+from shared.domain.deltas import ActionResult, ActionStatus
 from shared.domain.ids import OrderId
 from shared.domain.intents import ActionType
 from shared.domain.money import Money
@@ -28,6 +29,16 @@ def done_text(action: ActionType, language: str, *, order: OrderId | None, amoun
     if amount is None or amount.amount_minor <= 0:
         return PLAIN_TEXTS.get(action.value, DONE_TEXTS[action.value])[base].format(order=_shown(order))
     return DONE_TEXTS[action.value][base].format(order=_shown(order), amount=render_money(amount, language))
+
+
+def done_sentence(action: ActionResult, language: str) -> str:
+    """Return the one sentence that says what the executor did in this turn; "" for what is no news to a customer."""
+    if action.type not in DONE_TEXTS or action.order_id is None or action.status is not ActionStatus.EXECUTED:
+        return ""
+    amount = None
+    if action.amount_minor is not None and action.currency is not None:
+        amount = Money(amount_minor=action.amount_minor, currency=action.currency)
+    return done_text(ActionType(action.type), language, order=action.order_id, amount=amount)
 
 
 def pending_text(language: str, *, order: OrderId | None) -> str:
