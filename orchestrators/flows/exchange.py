@@ -63,7 +63,11 @@ class Exchange:
     def about(self, snapshot: Snapshot) -> None:
         """Take trace and metadata of the message from its snapshot."""
         self._trace = snapshot.trace_id
-        self._metadata = (("language", snapshot.metadata.language), ("channel", snapshot.metadata.channel.value))
+        self._metadata = (
+            ("language", snapshot.metadata.language),
+            ("channel", snapshot.metadata.channel.value),
+            ("message", snapshot.message_id),
+        )
 
     def read(self, activity: ActivityName, request: ReadRequest) -> Task:
         """Ask an agent to look."""

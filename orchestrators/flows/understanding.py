@@ -61,11 +61,11 @@ def retrieve_again(work: Work) -> Flow:
 def _look(work: Work, steps: tuple[Step, ...], *, is_second: bool) -> Flow:
     """Ask at once; a step that gives up leaves its field empty for routing to see."""
     intent = _intent(work) if is_second else None
-    tasks = [
-        work.exchange.read(activity, ReadRequest(state=view(work.state, agent), intent=intent))
-        for activity, agent, _ in steps
-    ]
-    if tasks:
+    if steps:
+        tasks = [
+            work.exchange.read(activity, ReadRequest(state=view(work.state, agent), intent=intent))
+            for activity, agent, _ in steps
+        ]
         results = yield work.context.all(tasks)
         deltas: list[AnyDelta] = []
         for (activity, _, kind), raw in zip(steps, results, strict=True):

@@ -20,18 +20,32 @@ from local.replay_check import replay_check
 from local.scribe import AlreadyActive
 from local.serve import Host, default_app_dir, running_host
 from local.worker import Call, Worker, datum
-from orchestrators.names import ActivityName, FlowName
+from orchestrators.names import ActivityName, EventName, FlowName
 from orchestrators.triggers.starting import case_instance_id
 from shared import container
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
+from shared.adapters.records.action_rows import from_row, to_row
 from shared.adapters.records.codec import from_stored, to_document
 from shared.adapters.records.ledger import LedgerRecords
 from shared.adapters.records.shop import ShopRecords
+from shared.domain.actions import Action, ActionState, RefundProposal
+from shared.domain.anomalies import COLD_START
 from shared.domain.api_key import DeskRole, KeyScope
 from shared.domain.case import Case
-from shared.domain.ids import CaseId, ConversationId, MessageId, turn_instance_id
+from shared.domain.governance import Governance
+from shared.domain.ids import (
+    CaseId,
+    ConversationId,
+    CustomerId,
+    MessageId,
+    OrderId,
+    action_instance_id,
+    turn_instance_id,
+)
+from shared.domain.intents import ActionType
 from shared.domain.ledger import LedgerEntry, TurnRecord
-from shared.domain.sources import Profile
+from shared.domain.money import Money
+from shared.domain.sources import Order, Profile
 from shared.domain.ticket import OutboxRow, Ticket, TurnResult, TurnRow
 from shared.ports.documents import (
     Container,
@@ -193,6 +207,85 @@ class Flows:
         edited = ticket.model_copy(update={"version": ticket.version + 1, **update})
         await documents.replace(Container.TICKETS, SCOPE, partition, to_document(edited), etag=stored.etag)
 
+    # -- the shop ------------------------------------------------------------------------------------------------------
+
+    async def order(self, number: str | None = None, **other: object) -> Order:
+        """Give ana an order of her own, like the shop's first one but for what is said."""
+        id = OrderId(number or str(secrets.randbelow(10**9)))
+        made = ANAS_ORDER.model_copy(update={"order_id": id, **other})
+        await ShopRecords(self.base.documents).put_order(CustomerScope(TENANT, ANA), made)
+        return made
+
+    async def order_now(self, id: OrderId) -> Order:
+        """Return ana's order as the shop has it."""
+        found = await self.base.accounts.order(CustomerScope(TENANT, ANA), id)
+        assert found is not None
+        return found
+
+    async def govern(self, **settings: object) -> None:
+        """Save the shop's policy with this governance."""
+        current = await self.base.tenants.policy(SCOPE)
+        governed = POLICY.model_copy(update={"governance": Governance.model_validate(settings)})
+        await self.base.tenants.save_policy(SCOPE, governed, over_version=current.version, author="test")
+
+    async def paid_before(self, amount_minor: int, times: int = COLD_START) -> None:
+        """Let the shop have paid other customers so often: the anomaly monitor has a past to compare with."""
+        now = self.base.clock.now()
+        for place in range(times):
+            scope = CustomerScope(TENANT, CustomerId(f"past-{amount_minor}-{place}"))
+            action = Action(
+                id=f"action:past-{place}",
+                tenant_id=TENANT,
+                customer_id=scope.customer_id,
+                action_id=f"past-{place}",
+                type=ActionType.REFUND,
+                ordinal=1,
+                proposal=RefundProposal(order_id=OrderId("1")),
+                state=ActionState.EXECUTED,
+                amount=Money(amount_minor=amount_minor, currency="USD"),
+                policy_version=1,
+                conversation_id=ConversationId("past"),
+                message_id=MessageId("past"),
+                requested_at=now,
+                updated_at=now,
+                expires_at=now,
+                is_told=True,
+            )
+            await self.base.documents.create(Container.ACTIONS, scope, customer_partition(scope), to_row(action))
+
+    async def action(self, id: str) -> Action:
+        """Return an action of ana's."""
+        found = await self.base.actions.get(CustomerScope(TENANT, ANA), id)
+        assert found is not None, f"action {id} is not there"
+        return found
+
+    async def edit_action(self, id: str, **update: object) -> None:
+        """Change an action behind everybody's back."""
+        scope = CustomerScope(TENANT, ANA)
+        stored = await self.base.documents.read(Container.ACTIONS, scope, customer_partition(scope), f"action:{id}")
+        assert stored is not None
+        edited = from_row(stored).model_copy(update=update)
+        await self.base.documents.replace(
+            Container.ACTIONS, scope, customer_partition(scope), to_row(edited), etag=stored.etag
+        )
+
+    async def action_state(self, id: str, state: ActionState) -> None:
+        """Return once the action has come to that state."""
+
+        async def came() -> bool:
+            return (await self.action(id)).state is state
+
+        await until(came, f"action {id} is {state}")
+
+    async def hint(self, id: str) -> None:
+        """Tell the action's instance to look at the store."""
+        await self.host.operations.raise_event(action_instance_id(id), EventName.ACTION_CHANGED.value, "{}")
+
+    async def action_ended(self, id: str) -> Action:
+        """Return the action once its own instance has seen it through."""
+        assert await self.ended(action_instance_id(id)) == "Completed"
+        return await self.action(id)
+
     # -- the records ---------------------------------------------------------------------------------------------------
 
     async def ticket(self, conversation: str) -> Ticket:
@@ -249,6 +342,10 @@ class Flows:
         """Return the payloads an activity was called with for this conversation's turns."""
         return [given for name, given in self.worker.payloads if name == activity and sent.message in json.dumps(given)]
 
+    def requests(self, sent: Sent, activity: ActivityName) -> list[dict[str, Any]]:
+        """Return the payloads of the envelopes an agent was asked in."""
+        return [json.loads(call["envelope"])["payload"] for call in self.calls(sent, activity)]
+
     async def start(self, flow: FlowName, instance: str, value: dict[str, Any]) -> None:
         """Start an instance as the app's client does."""
         await self.host.operations.start(flow.value, instance, json.dumps(json.dumps(value)))
@@ -271,6 +368,12 @@ class Flows:
     async def called(self, sent: Sent, activity: ActivityName, *, times: int) -> None:
         """Return once the activity has been called that often for the turn."""
         await until(lambda: len(self.calls(sent, activity)) >= times, f"{activity} was called {times} times")
+
+    async def repeat_agent(self, activity: ActivityName, payload: dict[str, Any]) -> dict[str, Any]:
+        """Run an agent's activity once more and return the outcome its answer carries."""
+        answer = json.loads(await self.repeat(activity, payload))
+        outcome: dict[str, Any] = answer["payload"]["outcome"]
+        return outcome
 
     async def repeat(self, activity: ActivityName, payload: dict[str, Any]) -> Any:
         """Run an activity once more, as a crash before its commit makes the host do."""

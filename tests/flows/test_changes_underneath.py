@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from orchestrators.names import ActivityName
+from shared.domain.actions import CrmNoteProposal, Effect
 from shared.domain.drafts import CheckVerdict
 from shared.domain.human_triggers import HumanTrigger
 from shared.domain.ids import ArticleId, ConversationId
@@ -13,7 +14,8 @@ from shared.domain.intents import CustomerIntent
 from shared.domain.retries import MAX_REISSUES
 from shared.domain.ticket import Outcome, Owner, TicketStatus
 from shared.domain.transitions import TicketOp
-from shared.ports.integrations import CrmNote, CrmWriter
+from shared.domain.verified import VerifiedGrant
+from shared.ports.integrations import CrmWriter
 from shared.ports.models import ReviewRequest
 from tests.flows.running import SCOPE, Flows
 from tests.flows.scripted import Gate
@@ -79,10 +81,12 @@ class HeldCrm:
         self._inner = inner
         self._gate = gate
 
-    async def add_note(self, note: CrmNote) -> bool:
+    async def add_note(
+        self, verified: VerifiedGrant, proposal: CrmNoteProposal, *, conversation: ConversationId
+    ) -> Effect:
         """Wait, then write the note."""
         await self._gate.pass_through()
-        return await self._inner.add_note(note)
+        return await self._inner.add_note(verified, proposal, conversation=conversation)
 
 
 @pytest.mark.req("KB-10", "PR-03", "SU-03")
@@ -100,6 +104,7 @@ async def test_an_article_that_changes_under_a_draft_is_read_and_reviewed_again(
     assert result.outcome is Outcome.ANSWERED
     assert [s.ref for s in result.sources] == [f"article:{id}@2"]
     assert [SENTENCE in row.text.value for row in await flows.outbox(sent.conversation)] == [False]
+    await flows.base.articles.delete(SCOPE, id)  # it contradicts what the other tests publish (SU-05)
 
 
 @pytest.mark.req("KB-10", "SU-03")
@@ -291,11 +296,11 @@ async def test_fault_012_a_burst_of_three_gets_one_reply_that_has_seen_all_three
 
 @pytest.mark.req("PR-03", "AX-03")
 async def test_a_message_after_the_commit_waits_for_the_next_turn(flows: Flows) -> None:
-    """A turn that has begun to act is not superseded: the later one waits, then finds a person there."""
+    """A turn that has begun to act is not superseded: the later one waits, then answers for itself."""
     gate = Gate()
     flows.play_with(crm=HeldCrm(flows.base.crm, gate))
     flows.cast.classifier.then(
-        understood(CustomerIntent.ORDER_CANCEL), understood(CustomerIntent.GENERAL_INQUIRY, is_social=True)
+        understood(CustomerIntent.ORDER_CANCEL), *[understood(CustomerIntent.GENERAL_INQUIRY, is_social=True)] * 2
     )
     first = await flows.post(ASKS_FOR_CANCELLATION)
     await gate.reached()
@@ -305,6 +310,5 @@ async def test_a_message_after_the_commit_waits_for_the_next_turn(flows: Flows) 
     gate.open()
     results = [await flows.result(first), await flows.result(later)]
 
-    assert [r.outcome for r in results] == [Outcome.ESCALATED, Outcome.HUMAN_OWNED]
-    assert len(await flows.outbox(first.conversation)) == 1
-    assert (await flows.ticket(first.conversation)).owner is Owner.PERSON
+    assert [r.outcome for r in results] == [Outcome.ACKNOWLEDGED, Outcome.ANSWERED]
+    assert [row.text for row in await flows.outbox(first.conversation)] == [r.reply for r in results]

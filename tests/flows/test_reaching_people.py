@@ -5,6 +5,7 @@ import pytest
 from agents.intake_classifier import CONTEXT_CHARS
 from orchestrators.activities.turn import WINDOW_TURNS
 from orchestrators.names import ActivityName
+from orchestrators.routing import CANNOT_LOOK
 from shared.adapters.records.shop import ShopRecords
 from shared.domain.errors import Unavailable
 from shared.domain.human_triggers import HumanTrigger
@@ -84,16 +85,17 @@ async def test_a_search_without_vectors_answers_by_words_and_says_so(flows: Flow
     assert (await flows.record(sent)).path == "keyword_only"
 
 
-@pytest.mark.req("KB-09", "RT-06")
-async def test_without_any_search_a_person_answers(flows: Flows) -> None:
-    """No source, no draft."""
+@pytest.mark.req("KB-09", "RT-06", "RK-01", "PR-04")
+async def test_without_any_search_the_message_is_acknowledged_and_a_person_answers(flows: Flows) -> None:
+    """No source, no draft; what could not be looked up is not "nothing found": no claim, no promise, a case."""
     flows.play_with(search=DownSearch())
     flows.cast.classifier.then(understood())
 
     sent = await flows.post(QUESTION)
     result = await flows.result(sent)
 
-    assert result.triggers == (HumanTrigger.LOW_RETRIEVAL,)
+    assert (result.outcome, result.triggers) == (Outcome.ACKNOWLEDGED, (HumanTrigger.AGENT_FAILURE,))
+    assert (await flows.case(result.case_id)).reason == CANNOT_LOOK
     assert (await flows.record(sent)).path == ""
 
 
@@ -117,7 +119,7 @@ async def test_a_thin_search_is_widened_once_and_then_a_person_answers(flows: Fl
     sent = await flows.post(UNRELATED)
     result = await flows.result(sent)
 
-    widened = [c for c in flows.calls(sent, ActivityName.RETRIEVE) if c.get("is_widened")]
+    widened = [c for c in flows.requests(sent, ActivityName.RETRIEVE) if c["is_widened"]]
     assert len(widened) == 1
     assert result.triggers == (HumanTrigger.LOW_RETRIEVAL,)
     assert (await flows.case(result.case_id)).draft is None
@@ -134,7 +136,7 @@ async def test_an_unsure_composer_gets_wider_sources_once_and_may_then_answer(fl
     result = await flows.result(sent)
 
     assert result.outcome is Outcome.ANSWERED
-    assert len([c for c in flows.calls(sent, ActivityName.RETRIEVE) if c.get("is_widened")]) == 1
+    assert len([c for c in flows.requests(sent, ActivityName.RETRIEVE) if c["is_widened"]]) == 1
 
 
 @pytest.mark.req("GO-03", "KB-12")
