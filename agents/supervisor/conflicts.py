@@ -126,13 +126,12 @@ def _is_same_subject(a: _Statement, b: _Statement, asked: frozenset[str]) -> boo
     is_alike = shorter >= 2 and len(shared) >= SAME_SUBJECT * shorter
     if not (is_asked or is_alike) or (a.names - b.names and b.names - a.names):
         return False
-    return not any(_differ(a, b, stem) for stem in shared)
+    return not any(_differ(a, b, stem, shared) for stem in (asked & shared or shared))
 
 
-def _differ(a: _Statement, b: _Statement, stem: str) -> bool:
-    """Tell whether each puts another word before this one: two varieties of a thing."""
-    ours, theirs = _modifiers(a, stem), _modifiers(b, stem)
-    return bool(ours) and bool(theirs) and not ours & theirs
+def _differ(a: _Statement, b: _Statement, stem: str, shared: frozenset[str]) -> bool:
+    """Tell whether each puts a word of its own before this one: two varieties of a thing."""
+    return bool(_modifiers(a, stem) - shared) and bool(_modifiers(b, stem) - shared)
 
 
 def _modifiers(statement: _Statement, stem: str) -> frozenset[str]:

@@ -232,7 +232,7 @@ class Flows:
         """Let the shop have paid other customers so often: the anomaly monitor has a past to compare with."""
         now = self.base.clock.now()
         for place in range(times):
-            scope = CustomerScope(TENANT, CustomerId(f"past-{amount_minor}-{place}"))
+            scope = CustomerScope(TENANT, CustomerId(f"past-{amount_minor}-{secrets.token_hex(4)}"))
             action = Action(
                 id=f"action:past-{place}",
                 tenant_id=TENANT,

@@ -1,6 +1,7 @@
 """The ladder inside an activity: what is retried, what is not, and that it never raises."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
@@ -106,7 +107,7 @@ async def test_a_foreign_errors_text_is_not_kept() -> None:
 async def test_the_watchdog_ends_an_agent_that_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
     """GO-01: a timeout watchdog per invocation."""
     spec = SPECS[AgentName.INTAKE_CLASSIFIER]
-    monkeypatch.setitem(SPECS, AgentName.INTAKE_CLASSIFIER, type(spec)(spec.name, 0.01, 0.0, spec.writes))
+    monkeypatch.setitem(SPECS, AgentName.INTAKE_CLASSIFIER, replace(spec, timeout_s=0.01))
 
     async def hang(*, is_reduced: bool) -> str:
         await asyncio.Event().wait()

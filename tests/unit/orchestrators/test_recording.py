@@ -9,6 +9,8 @@ import pytest
 from orchestrators.context import FlowContext
 from orchestrators.flows.answer_message import MAX_RECORD_WAITS, RECORD_WAIT, answer_message_flow
 from orchestrators.names import ActivityName
+from shared.domain.agents import AgentName, MessageIntent
+from shared.domain.envelope import Envelope, RecordRequest, ResultPayload, answer_id
 from shared.domain.errors import ErrorClass
 from shared.domain.ids import ConversationId, MessageId, TenantId
 from shared.domain.outcome import Failure, Outcome
@@ -24,7 +26,9 @@ class Durable:
     """The part of the SDK's context a settled turn touches; a task is what it asks for."""
 
     current_utc_datetime: datetime = NOW
+    instance_id: str = "t-1"
     asked: list[object] = field(default_factory=list)
+    request: str = ""
 
     def get_input(self) -> object:
         """Return the turn."""
@@ -33,12 +37,32 @@ class Durable:
     def call_activity(self, name: str, payload: dict[str, Any]) -> str:
         """Return the activity's name."""
         self.asked.append(name)
+        self.request = payload.get("envelope", "")
         return name
 
     def create_timer(self, at: datetime) -> timedelta:
         """Return the length of the timer."""
         self.asked.append(at - NOW)
         return at - NOW
+
+
+def answering(request: str, outcome: Outcome) -> str:
+    """Return the recorder's answer to a request."""
+    asked = Envelope[RecordRequest].model_validate_json(request)
+    return pack(
+        Envelope[ResultPayload](
+            msg_id=answer_id(asked.msg_id),
+            trace_id=asked.trace_id,
+            parent_msg_id=asked.msg_id,
+            sender_agent=AgentName.ANALYTICS_RECORDER,
+            recipient_agent=AgentName.SUPERVISOR,
+            intent=MessageIntent.RESULT if outcome.ok else MessageIntent.ERROR,
+            payload=ResultPayload(outcome=outcome),
+            timestamp=NOW,
+            conversation_id=TURN.conversation_id,
+            tenant_id=TURN.tenant_id,
+        )
+    )
 
 
 def play(down_for: int) -> tuple[list[object], object]:
@@ -53,7 +77,7 @@ def play(down_for: int) -> tuple[list[object], object]:
                 case ActivityName.OPEN_TURN.value:
                     answer = pack(OpenedTurn())
                 case ActivityName.RECORD.value:
-                    answer = encode(failed if down_for else Outcome(ok=True, value="new"))
+                    answer = answering(durable.request, failed if down_for else Outcome(ok=True, value="{}"))
                     down_for = max(0, down_for - 1)
                 case _:
                     answer = None

@@ -285,10 +285,38 @@ def test_two_articles_that_disagree_are_found_with_both_references() -> None:
     short = article("You can return items within 14 days of delivery.", name="b", kind=ArticleType.FAQ)
     other = article("Standard shipping takes 5 business days.", name="c", kind=ArticleType.FAQ)
 
-    (conflict,) = find_conflicts(Knowledge(articles=(long, short, other)), default_currency="USD")
+    (conflict,) = find_conflicts(
+        Knowledge(articles=(long, short, other)), question="How long can I return things?", default_currency="USD"
+    )
 
     assert {conflict.first, conflict.second} == {long.ref, short.ref}
     assert conflict.values == ("30 days", "14 days")
+    assert conflict.sentences[0] == "You can return most items within 30 days of delivery."
+
+
+@pytest.mark.req("SU-05")
+@pytest.mark.parametrize(
+    ("question", "one", "two", "is_conflict"),
+    [
+        ("Until when may I send things back?", "Returns are accepted within 30 days.", "Returns: 14 days.", False),
+        ("how long for a return", "Returns are accepted within 30 days.", "You may return within 14 days.", True),
+        ("What does shipping cost?", "Shipping costs $5.", "We charge $7 for shipping.", True),
+        ("how long is shipping", "Standard shipping takes 5 days.", "Express shipping takes 2 days.", False),
+        ("how long is shipping", "Shipping to Canada takes 9 days.", "Shipping to Norway takes 6 days.", False),
+        ("how long is the warranty", "The warranty lasts 2 years.", "Returns take 30 days.", False),
+        ("how long is the warranty", "The warranty lasts 2 years.", "Our warranty is 24 months.", False),
+        ("wie lange habe ich rückgaberecht", "Das Rückgaberecht gilt 30 Tage.", "Rückgaberecht: 14 Tage.", True),
+    ],
+)
+def test_a_conflict_is_about_what_was_asked_and_about_one_variety_of_it(
+    question: str, one: str, two: str, is_conflict: bool
+) -> None:
+    """SU-05: two sources, one thing, two values; two kinds of shipping or two countries are two things."""
+    articles = (article(one, name="a"), article(two, name="b", kind=ArticleType.FAQ))
+
+    found = find_conflicts(Knowledge(articles=articles), question=question, default_currency="USD")
+
+    assert bool(found) is is_conflict
 
 
 @pytest.mark.req("SU-05")
@@ -297,7 +325,7 @@ def test_articles_that_agree_or_speak_of_different_things_do_not_conflict() -> N
     b = article("Items can be returned for thirty days after delivery.", name="b")
     c = article("Refunds are paid within 5 days of our receiving the parcel.", name="c")
 
-    assert find_conflicts(Knowledge(articles=(a, b, c)), default_currency="USD") == ()
+    assert find_conflicts(Knowledge(articles=(a, b, c)), question="can i return items", default_currency="USD") == ()
 
 
 @pytest.mark.req("SU-01", "GO-01")

@@ -5,10 +5,11 @@ from collections.abc import Sequence
 
 import pytest
 
-from agents.supervisor import approval_scope, approve_reply, grant_action, review_draft
+from agents.supervisor import approval_scope, approve_reply, review_draft
 from shared.authority.mint import SealMint
 from shared.authority.seal import KeyRing, SealKey
-from shared.authority.verify import VerifiedGrant, verify_approval, verify_grant
+from shared.authority.verify import verify_approval, verify_grant
+from shared.domain.actions import Action, ActionState, LineRef, RefundProposal
 from shared.domain.drafts import (
     REQUIRED_CHECKS,
     ApprovedReply,
@@ -20,12 +21,13 @@ from shared.domain.drafts import (
     draft_hash,
 )
 from shared.domain.errors import AuthorityError, Unavailable
-from shared.domain.grants import SignedGrant
-from shared.domain.ids import ConversationId, CustomerId, TenantId
+from shared.domain.grants import MAX_GRANT_TTL_S, SignedGrant
+from shared.domain.ids import ConversationId, CustomerId, MessageId, OrderId, TenantId
 from shared.domain.intents import ActionType, ArticleType
 from shared.domain.money import Money
 from shared.domain.policy import TenantPolicy
 from shared.domain.text import ModelText
+from shared.domain.verified import VerifiedGrant
 from shared.ports.models import ScreenVerdict
 from tests.conftest import CountingIds, FixedClock
 from tests.unit.supervisor.turns import POLICY, Opinion, Screen, article, claim, draft, order, plain, turn
@@ -255,56 +257,83 @@ async def test_keys_rotate_with_an_overlap_and_a_dropped_key_no_longer_counts(
         verify_approval(approved, scope=SCOPE, keys=KeyRing((SealKey("k2", b"2" * 32),)))
 
 
-def grant(mint: SealMint, amount_minor: int = 1500) -> SignedGrant:
-    return grant_action(
+def an_action(clock: FixedClock, **other: object) -> Action:
+    """Build an approved refund of one line."""
+    made = Action(
+        id="action:a-1",
         tenant_id=TenantId("t1"),
-        account_id=CustomerId("ana"),
-        action_type=ActionType.REFUND,
+        customer_id=CustomerId("ana"),
         action_id="a-1",
-        amount=Money(amount_minor=amount_minor, currency="USD"),
-        policy=POLICY,
-        mint=mint,
+        type=ActionType.REFUND,
+        ordinal=1,
+        proposal=RefundProposal(order_id=OrderId("1001"), lines=(LineRef(line_id="l-1", quantity=1),)),
+        state=ActionState.APPROVED,
+        amount=Money(amount_minor=1500, currency="USD"),
+        policy_version=1,
+        conversation_id=ConversationId("c1"),
+        message_id=MessageId("m1"),
+        requested_at=clock.now(),
+        updated_at=clock.now(),
+        expires_at=clock.now(),
     )
+    return made.model_copy(update=other)
 
 
-def check_grant(signed: SignedGrant, clock: FixedClock, *, account: str = "ana", action: str = "a-1") -> VerifiedGrant:
-    return verify_grant(
-        signed,
-        tenant_id=TenantId("t1"),
-        account_id=CustomerId(account),
-        action_type=ActionType.REFUND,
-        action_id=action,
-        now=clock.now(),
-        keys=KEYS,
-    )
+def grant(clock: FixedClock, ids: CountingIds) -> SignedGrant:
+    return SealMint(keys=KEYS, clock=clock, ids=ids).seal_grant(an_action(clock), policy_version=1)
 
 
 @pytest.mark.req("AX-02", "SU-04")
-def test_a_grant_is_for_one_action_of_one_account_for_five_minutes(clock: FixedClock, ids: CountingIds) -> None:
-    signed = grant(SealMint(keys=KEYS, clock=clock, ids=ids))
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"customer_id": CustomerId("ben")},
+        {"tenant_id": TenantId("t2")},
+        {"action_id": "a-2"},
+        {"type": ActionType.CREDIT},
+        {"amount": Money(amount_minor=1501, currency="USD")},
+        {"amount": Money(amount_minor=1500, currency="EUR")},
+        {"proposal": RefundProposal(order_id=OrderId("1002"), lines=(LineRef(line_id="l-1", quantity=1),))},
+        {"proposal": RefundProposal(order_id=OrderId("1001"), lines=(LineRef(line_id="l-2", quantity=1),))},
+    ],
+    ids=["account", "tenant", "action", "type", "amount", "currency", "order", "lines"],
+)
+def test_a_grant_is_for_one_action_of_one_account(
+    clock: FixedClock, ids: CountingIds, other: dict[str, object]
+) -> None:
+    signed = grant(clock, ids)
 
-    assert check_grant(signed, clock).grant.action_id == "a-1"
+    assert verify_grant(signed, an_action(clock), now=clock.now(), keys=KEYS).grant.action_id == "a-1"
     with pytest.raises(AuthorityError):
-        check_grant(signed, clock, account="ben")
+        verify_grant(signed, an_action(clock, **other), now=clock.now(), keys=KEYS)
+
+
+@pytest.mark.req("AX-02")
+def test_a_grant_lives_five_minutes_at_most(clock: FixedClock, ids: CountingIds) -> None:
+    signed = grant(clock, ids)
+    clock.forward(seconds=MAX_GRANT_TTL_S)
+
     with pytest.raises(AuthorityError):
-        check_grant(signed, clock, action="a-2")
-    clock.forward(seconds=300)
-    with pytest.raises(AuthorityError):
-        check_grant(signed, clock)
+        verify_grant(signed, an_action(clock), now=clock.now(), keys=KEYS)
+    with pytest.raises(ValueError):
+        SealMint(keys=KEYS, clock=clock, ids=ids).seal_grant(
+            an_action(clock), policy_version=1, ttl_s=MAX_GRANT_TTL_S + 1
+        )
 
 
 @pytest.mark.req("AX-02")
 def test_a_grants_amount_cannot_be_raised_after_sealing(clock: FixedClock, ids: CountingIds) -> None:
-    signed = grant(SealMint(keys=KEYS, clock=clock, ids=ids))
-    raised = signed.grant.model_copy(update={"amount": Money(amount_minor=999_999, currency="USD")})
+    more = Money(amount_minor=999_999, currency="USD")
+    raised = grant(clock, ids)
+    raised = raised.model_copy(update={"grant": raised.grant.model_copy(update={"amount": more})})
 
     with pytest.raises(AuthorityError):
-        check_grant(SignedGrant(grant=raised, seal=signed.seal), clock)
+        verify_grant(raised, an_action(clock, amount=more), now=clock.now(), keys=KEYS)
 
 
 @pytest.mark.req("AX-02", "AX-05")
 def test_a_verified_grant_cannot_be_made_by_hand(clock: FixedClock, ids: CountingIds) -> None:
-    signed = grant(SealMint(keys=KEYS, clock=clock, ids=ids))
+    signed = grant(clock, ids)
 
     with pytest.raises(AuthorityError):
         VerifiedGrant(signed.grant, object())
