@@ -118,9 +118,12 @@ class Services:
         return 0
 
 
-def build(settings: Settings) -> Services:
-    """Return the embedded services: one SQLite file, offline models, a key file; nothing touches the network."""
-    clock, ids = SystemClock(), RandomIds()
+def build(settings: Settings, *, clock: Clock | None = None) -> Services:
+    """Return the embedded services: one SQLite file, offline models, a key file; nothing touches the network.
+
+    `clock` is the system's unless somebody keeps time for themselves (simulations).
+    """
+    clock, ids = clock or SystemClock(), RandomIds()
     settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     documents = SqliteDocuments(settings.data_dir / "vouch.db", clock=clock)
     key_file = KeyFile(settings.data_dir / "master.key")
