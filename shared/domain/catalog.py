@@ -52,6 +52,8 @@ class Product(Wire):
     handle: str = ""
     status: ProductStatus = ProductStatus.ACTIVE
     tags: tuple[str, ...] = ()
+    option_names: tuple[str, ...] = ()
+    """What the parts of a variant's title are ("Colour", "Size"), in their order; empty when nobody said."""
     variants: tuple[Variant, ...] = Field(default=())
     updated_at: datetime
     """By the shop's clock; decides which of two reports is newer (fault 065)."""

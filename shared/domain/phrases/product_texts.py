@@ -31,6 +31,15 @@ PRODUCT_TEXTS: Final[dict[str, dict[str, str]]] = {
         "pt": "{title} está disponível.",
         "nl": "{title} is op voorraad.",
     },
+    "available_except": {
+        "en": "{title} is in stock, except for these variants – {values}.",
+        "es": "{title} está disponible, salvo estas variantes: {values}.",
+        "fr": "{title} est en stock, sauf ces variantes : {values}.",
+        "de": "{title} ist vorrätig, bis auf diese Varianten: {values}.",
+        "it": "{title} è disponibile, tranne queste varianti: {values}.",
+        "pt": "{title} está disponível, exceto estas variantes: {values}.",
+        "nl": "{title} is op voorraad, behalve deze varianten: {values}.",
+    },
     "unavailable": {
         "en": "{title} is currently out of stock.",
         "es": "{title} está agotado en este momento.",

@@ -1,8 +1,9 @@
 """A product's typed attributes as sentences in the customer's language.
 
 Attribute keys read: `price` ("49.67", "46.66-54.84" or "49.67 EUR"), `price_min`/`price_max`, `currency`,
-`availability` ("in_stock", "out_of_stock", "true", "false", a count) or `available`/`inventory`; every other key with a
-list of values is an option or a plain attribute. Source: KB-01, CO-05.
+`availability` ("in_stock", "out_of_stock", "in stock, except: M; L", "true", "false", a count) or
+`available`/`inventory`; every other key with a list of values ("S | M", "S, M") is an option or a plain attribute.
+Source: KB-01, CO-05.
 """
 
 import re
@@ -21,6 +22,12 @@ MAX_VALUE_CHARS: Final = 160
 """Longest attribute value shown. Unit: characters. Source: ours."""
 _PRICE_KEYS: Final = frozenset({"price", "price_min", "price_max", "currency", "compare_at_price"})
 _STOCK_KEYS: Final = frozenset({"availability", "available", "inventory", "stock", "in_stock"})
+_EXCEPT: Final = ", except:"
+"""Parts "in stock" from the variants that are not."""
+_WHOLE_KEYS: Final = frozenset({"vendor", "brand", "type"})
+"""Names of one thing, whatever signs they hold."""
+_LIST_SIGN: Final = re.compile(r",|\s/\s")
+"""Parts values where no bar does; a slash without spaces is part of a value ("Black/Red")."""
 _CODE_KEYS: Final = frozenset({"sku", "skus", "barcode", "gtin", "mpn", "ean"})
 _HIDDEN_KEYS: Final = frozenset(
     {"id", "product_id", "handle", "url", "image", "vendor_id", "updated_at", "lang", "language", "status", "tags"}
@@ -61,9 +68,9 @@ def product_prices(article: RetrievedArticle, currency: str) -> tuple[Money, Mon
 
 
 def is_available(article: RetrievedArticle) -> bool | None:
-    """Tell whether the product can be bought; None when the attributes do not say."""
+    """Tell whether the product can be bought in any variant; None when the attributes do not say."""
     for key in ("availability", "available", "in_stock", "inventory", "stock"):
-        value = article.attributes.get(key, "").strip().lower()
+        value = article.attributes.get(key, "").partition(_EXCEPT)[0].strip().lower()
         if value in _YES or (value.isdigit() and int(value) > 0):
             return True
         if value in _NO or (value.lstrip("-").isdigit() and int(value) <= 0):
@@ -86,14 +93,14 @@ def product_sentences(article: RetrievedArticle, language: str, currency: str) -
             PRODUCT_TEXTS[f"offer{kind}"][base].format(title=title, price=low, low=low, high=high),
         )
     if (stock := is_available(article)) is not None:
-        facts[ProductFact.AVAILABILITY] = (
-            PRODUCT_TEXTS["available" if stock else "unavailable"][base].format(title=title),
-        )
+        gone = article.attributes.get("availability", "").partition(_EXCEPT)[2].strip()
+        frame = "available_except" if stock and gone else "available" if stock else "unavailable"
+        facts[ProductFact.AVAILABILITY] = (PRODUCT_TEXTS[frame][base].format(title=title, values=gone),)
     options = product_options(article)
     if options:
         listed = "; ".join(f"{name}: {', '.join(values)}" for name, values in options.items())
         facts[ProductFact.OPTIONS] = (PRODUCT_TEXTS["options"][base].format(title=title, values=listed),)
-    listed_keys = {key for key in article.attributes if _name(key) in options}
+    listed_keys = {key for key, value in article.attributes.items() if _name(key) in options or _is_long_list(value)}
     for fact, keys in ((ProductFact.ATTRIBUTE, _plain_keys(article) - listed_keys), (ProductFact.CODE, _CODE_KEYS)):
         frames = tuple(
             PRODUCT_TEXTS["attribute"][base].format(
@@ -111,12 +118,17 @@ def product_options(article: RetrievedArticle) -> dict[str, tuple[str, ...]]:
     """Return the attributes that list several values, such as colours and sizes."""
     options: dict[str, tuple[str, ...]] = {}
     for key, value in article.attributes.items():
-        if key not in _plain_keys(article) or len(value) > MAX_VALUE_CHARS:
+        if key not in _plain_keys(article) - _WHOLE_KEYS or len(value) > MAX_VALUE_CHARS:
             continue
-        parts = tuple(p.strip() for p in re.split(r"[,|/]", value) if p.strip())
+        parts = tuple(p.strip() for p in (value.split("|") if "|" in value else _LIST_SIGN.split(value)) if p.strip())
         if len(parts) > 1:
             options[_name(key)] = parts
     return options
+
+
+def _is_long_list(value: str) -> bool:
+    """Tell whether the value lists more than a sentence holds: its first half would read as all of it."""
+    return "|" in value and len(value) > MAX_VALUE_CHARS
 
 
 def _plain_keys(article: RetrievedArticle) -> frozenset[str]:
