@@ -45,7 +45,7 @@ from shared.retrieval.confidence import (
     calibration_file,
     load_calibration,
 )
-from shared.retrieval.embedding_text import SAFE_LIMIT, build_embedding_text, embedding_key
+from shared.retrieval.embedding_text import build_embedding_text, embedding_key, fit_of
 from shared.retrieval.ladder import HybridSearch
 
 SEED: Final = 20_260
@@ -271,7 +271,9 @@ def _off_topic(corpus: Corpus, corpora: Sequence[Corpus]) -> list[str]:
 
 
 async def _measure_one(corpus: Corpus, off_topic: Sequence[str], embedder: OnnxEmbedder, judge: Judge) -> list[Row]:
-    texts = [build_embedding_text(a.type, a.title, a.tags, a.content, limit=SAFE_LIMIT).text for a in corpus.articles]
+    texts = [
+        build_embedding_text(a.type, a.title, a.tags, a.content, fit=fit_of(embedder)).text for a in corpus.articles
+    ]
     key = embedding_key(embedder.model, embedder.dimension)
     articles: dict[str, Article] = {a.article_id: a.model_copy(update={"embedded_model": key}) for a in corpus.articles}
     matrix = await embedder.embed(texts)

@@ -112,6 +112,10 @@ class Article(Wire):
     embedded_chars: int | None = None
     """Characters of the content the vector knows; None when it knows all (fault 029)."""
     embedded_at: datetime | None = None
+    lag_ms: int | None = Field(default=None, ge=0)
+    """Time from the present text's publication to its first vector; None before it (KB-13)."""
+    text_at: datetime | None = None
+    """When the present text was first published; a price may have changed since. None: at `updated_at`."""
     updated_at: datetime
 
     @property
@@ -123,6 +127,11 @@ class Article(Wire):
     def is_published(self) -> bool:
         """Tell whether the article may answer questions."""
         return self.status is ArticleStatus.PUBLISHED
+
+    @property
+    def waiting_since(self) -> datetime:
+        """Since when a vector of the present text is due."""
+        return self.text_at or self.updated_at
 
     def says_the_same_as(self, given: ArticleInput) -> bool:
         """Tell whether publishing the input would change nothing a reader or an index can see."""

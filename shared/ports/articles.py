@@ -43,7 +43,10 @@ class IndexCoverage:
     missing: int = 0
     """Articles never embedded."""
     oldest_waiting: datetime | None = None
-    """When the article that waits longest was published; now minus this is the freshness lag."""
+    """When the text that waits longest was published; now minus this is the freshness lag."""
+    lag_p50_ms: int | None = None
+    """Median time from a text's publication to its vector, over the articles that have one; None without any."""
+    lag_p95_ms: int | None = None
 
 
 class ArticleReader(Protocol):

@@ -5,7 +5,7 @@ trusted: the supervisor's code checks it. Source: design §8, CL-02, CO-01, SU-0
 """
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,15 @@ class Embedder(Protocol):
 
         Raises: Unavailable, RateLimited.
         """
+        ...
+
+
+@runtime_checkable
+class MeasuresText(Protocol):
+    """An Embedder that has its model's tokenizer at hand; one that has not is given texts of a safe length."""
+
+    def fit(self, text: str) -> int:
+        """Return how many leading characters of the text the model reads."""
         ...
 
 

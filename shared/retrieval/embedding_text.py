@@ -10,6 +10,7 @@ from typing import Final
 from shared.domain.ids import digest
 from shared.domain.intents import ArticleType
 from shared.domain.text import PublishedText
+from shared.ports.models import Embedder, MeasuresText
 
 MAX_CONTENT_CHARS: Final = 8_000
 """Content that reaches the vector. Unit: characters. Source: KB-03."""
@@ -19,22 +20,23 @@ MAX_TOKENS: Final = 8_191
 _LABELS: Final = {ArticleType.PRODUCT: "Product", ArticleType.FAQ: "FAQ", ArticleType.POLICY: "Policy"}
 
 
-@dataclass(frozen=True, slots=True)
-class TokenLimit:
-    """How long a text a model takes, and how to count it."""
-
-    max_tokens: int
-    count: Callable[[str], int]
-    """Tokens of a text; must not fall when the text grows. An upper bound is safe."""
+Fit = Callable[[str], int]
+"""Returns how many leading characters of a text a model reads; never more for a shorter text."""
 
 
-def count_bytes(text: str) -> int:
-    """Return the UTF-8 length: no byte-level tokenizer makes more tokens than bytes."""
-    return len(text.encode("utf-8", "replace"))
+def fit_bytes(text: str) -> int:
+    """Return the characters that fit MAX_TOKENS bytes: no byte-level tokenizer makes more tokens than bytes.
+
+    The bound for a model whose tokenizer is not at hand (text-embedding-3-large): nothing it lets pass is refused, and
+    all 8,000 characters of a Latin text pass. Of Thai or emoji it keeps less than the model could read (fault 029).
+    """
+    raw = text.encode("utf-8", "replace")
+    return len(text) if len(raw) <= MAX_TOKENS else len(raw[:MAX_TOKENS].decode("utf-8", "ignore"))
 
 
-SAFE_LIMIT: Final = TokenLimit(MAX_TOKENS, count_bytes)
-"""Fits every byte-level tokenizer without having it; a model's own counter keeps more of a non-Latin article."""
+def fit_of(embedder: Embedder) -> Fit:
+    """Return the embedder's own measure where it has one, else the bound that is safe for any."""
+    return embedder.fit if isinstance(embedder, MeasuresText) else fit_bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,7 @@ class EmbeddingText:
 
 
 def build_embedding_text(
-    type: ArticleType, title: PublishedText, tags: tuple[str, ...], content: PublishedText, *, limit: TokenLimit
+    type: ArticleType, title: PublishedText, tags: tuple[str, ...], content: PublishedText, *, fit: Fit
 ) -> EmbeddingText:
     """Return label, title, tags and content as one block, cut by characters and by the model's tokens.
 
@@ -56,7 +58,7 @@ def build_embedding_text(
     head = _head(type, title, tags)
     body = content.value[:MAX_CONTENT_CHARS]
     whole = f"{head}\n{body}"
-    fits = _longest_prefix(whole, limit)
+    fits = fit(whole)
     kept = max(0, fits - len(head) - 1)
     is_all = kept >= len(content.value)
     return EmbeddingText(PublishedText(whole[:fits]), None if is_all else kept)
@@ -74,16 +76,3 @@ def embedding_key(model: str, dimension: int) -> str:
 
 def _head(type: ArticleType, title: PublishedText, tags: tuple[str, ...]) -> str:
     return f"{_LABELS[type]}: {title.value}" + (f"\nTags: {', '.join(tags)}" if tags else "")
-
-
-def _longest_prefix(text: str, limit: TokenLimit) -> int:
-    if limit.count(text) <= limit.max_tokens:
-        return len(text)
-    low, high = 0, len(text)
-    while low + 1 < high:
-        middle = (low + high) // 2
-        if limit.count(text[:middle]) <= limit.max_tokens:
-            low = middle
-        else:
-            high = middle
-    return low

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from pydantic import JsonValue
 
 from shared import wire
+from shared.adapters.records.article_coverage import CoverageCount
 from shared.adapters.records.codec import to_document
 from shared.domain.article import (
     Article,
@@ -43,10 +44,9 @@ from shared.ports.documents import (
 )
 from shared.ports.models import Embedder, Vector
 from shared.retrieval.embedding_text import (
-    SAFE_LIMIT,
-    TokenLimit,
     build_embedding_text,
     embedding_key,
+    fit_of,
     text_hash,
 )
 
@@ -139,21 +139,15 @@ class ArticleRecords:
 
     async def coverage(self, scope: TenantScope, embedding_key: str) -> IndexCoverage:
         """Return how many articles have a vector of that model, stale and missing ones apart (fault 023)."""
-        published, current, missing, waiting = 0, 0, 0, list[datetime]()
+        count = CoverageCount(embedding_key)
         continuation: str | None = None
         while True:
             page = await self.list(scope, limit=INDEX_PAGE, continuation=continuation)
             for article in page.items:
-                published += 1
-                if article.embedded_model == embedding_key:
-                    current += 1
-                else:
-                    missing += not article.embedded_hash
-                    waiting.append(article.updated_at)
+                count.add(article)
             continuation = page.continuation
             if continuation is None:
-                stale = published - current - missing
-                return IndexCoverage(published, current, stale, missing, min(waiting, default=None))
+                return count.result()
 
     async def pending(self, scope: TenantScope, embedding_key: str, *, limit: int = 100) -> tuple[ArticleId, ...]:
         """Return articles without a vector of their present text by that model."""
@@ -226,9 +220,7 @@ class ArticleRecords:
                 purged += await self._purge(scope, tombstone, item.etag)
         return purged
 
-    async def reembed(
-        self, scope: TenantScope, article: ArticleId, embedder: Embedder, *, limit: TokenLimit = SAFE_LIMIT
-    ) -> bool:
+    async def reembed(self, scope: TenantScope, article: ArticleId, embedder: Embedder) -> bool:
         """Give the article the vector of its present text; False when it has it already or is gone.
 
         Safe to call for every change the feed delivers, its own writes included: they find nothing to do.
@@ -241,18 +233,22 @@ class ArticleRecords:
             if row is None or not row.article.is_published or _has_vector(row, key):
                 return False
             now = row.article
-            text = build_embedding_text(now.type, now.title, now.tags, now.content, limit=limit)
+            text = build_embedding_text(now.type, now.title, now.tags, now.content, fit=fit_of(embedder))
             if vector is None or made_of != now.text_hash:
                 vector, made_of = (await embedder.embed([text.text]))[0], now.text_hash
                 if vector.shape != (embedder.dimension,):
                     raise IntegrationError(f"{embedder.model!r} gave a vector of shape {vector.shape}")
+            at = self._clock.now()
+            is_first = now.embedded_hash != now.text_hash
             embedded = now.model_copy(
                 update={
                     "seq": head.at.seq + 1,
                     "embedded_hash": now.text_hash,
                     "embedded_model": key,
                     "embedded_chars": text.content_chars,
-                    "embedded_at": self._clock.now(),
+                    "embedded_at": at,
+                    # Another model's vector of an old text says nothing of how fast it became searchable.
+                    "lag_ms": _ms_between(now.waiting_since, at) if is_first else now.lag_ms,
                 }
             )
             if await self._commit(scope, embedded, vector, row, head):
@@ -325,12 +321,14 @@ class ArticleRecords:
         self, scope: TenantScope, article: ArticleInput, version: int, row: _Row | None, head: _Head
     ) -> tuple[Article, NDArray[np.float32] | None]:
         new = _published(scope, article, version, self._clock.now()).model_copy(update={"seq": head.at.seq + 1})
+        if row is not None and row.article.text_hash == new.text_hash:
+            new = new.model_copy(update={"text_at": row.article.waiting_since})
         if row is None or not row.article.embedded_hash:
             return new, None
         new = new.model_copy(update={"embedded_hash": row.article.embedded_hash})
         if row.vector is None or row.article.embedded_hash != new.text_hash:
             return new, None
-        kept = ("embedded_model", "embedded_chars", "embedded_at")
+        kept = ("embedded_model", "embedded_chars", "embedded_at", "lag_ms")
         return new.model_copy(update={name: getattr(row.article, name) for name in kept}), row.vector
 
     async def _commit(
@@ -407,6 +405,10 @@ def _to_snapshot_document(article: Article) -> dict[str, JsonValue]:
 
 def _to_article(stored: Stored) -> Article:
     return wire.decode(Article, {name: stored.body[name] for name in _ARTICLE_FIELDS if name in stored.body})
+
+
+def _ms_between(start: datetime, end: datetime) -> int:
+    return max(0, round((end - start).total_seconds() * 1000))
 
 
 def _number(value: JsonValue) -> int:

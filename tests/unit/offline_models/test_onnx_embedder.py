@@ -126,3 +126,35 @@ def test_the_same_message_is_computed_once(embedder: OnnxEmbedder) -> None:
     embedder.embed_now([text])
 
     assert time.perf_counter() - start < first_s / 3
+
+
+@pytest.mark.req("KB-03")
+@pytest.mark.parametrize(
+    ("content", "reads"),
+    [
+        ("A short text.", 13),
+        ("A short text with a gift 🎁.", 27),
+        ("word " * 1_600, 250 * 5 - 1),
+        ("ก" * 8_000, 0),
+        ("🎉" * 8_000, 0),
+        ("คืนสินค้าได้ใน 30 วัน " * 300, 0),
+    ],
+    ids=["short", "one emoji", "long", "thai", "emoji", "thai with numbers"],
+)
+def test_fault_029_a_text_says_how_much_of_it_the_model_reads(embedder: OnnxEmbedder, content: str, reads: int) -> None:
+    """256 tokens, and nothing of a script whose words are all alike to the model."""
+    head = "FAQ: Returns\n"
+
+    assert embedder.fit(head + content) == len(head) + reads
+
+
+@pytest.mark.req("KB-03")
+def test_what_lies_beyond_the_measure_changes_no_vector(embedder: OnnxEmbedder) -> None:
+    """The note on an article is true: its tail is not searchable by meaning."""
+    text = "Returns are free within 30 days of delivery, in any shop. " * 60
+    read = text[: embedder.fit(text)]
+
+    kept, changed = embedder.embed_now([text, read + " Sofas ship on Mondays." * 40])
+
+    assert len(read) < len(text)
+    assert float(kept @ changed) > 0.9999

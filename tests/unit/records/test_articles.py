@@ -336,6 +336,55 @@ async def test_fault_029_article_beyond_the_token_limit_is_published_and_says_wh
     assert len(article.content.value) == 8_000
 
 
+@pytest.mark.req("KB-03")
+async def test_fault_029_the_models_own_measure_decides_where_it_has_one(
+    articles: ArticleRecords, tenant: TenantScope
+) -> None:
+    """Neither more is sent than the model reads, nor less noted than it left out."""
+
+    class Measuring(CountingEmbedder):
+        def fit(self, text: str) -> int:
+            return min(len(text), 40)
+
+    embedder = Measuring()
+    await articles.put(tenant, _given("y" * 100))
+
+    await articles.reembed(tenant, ID, embedder)
+    article = await articles.get(tenant, ID)
+
+    assert article is not None
+    assert embedder.texts == ["FAQ: Returns\n" + "y" * 27]
+    assert article.embedded_chars == 27
+
+
+@pytest.mark.req("KB-13")
+async def test_freshness_lag_is_measured_from_publishing_a_text_to_its_vector(
+    articles: ArticleRecords, tenant: TenantScope, clock: FixedClock
+) -> None:
+    """A price changed while the text waits does not make it look fresh; another model's vector is no lag."""
+    embedder, other = CountingEmbedder(), CountingEmbedder("other")
+    await articles.put(tenant, _given(id="quick"))
+    clock.forward(seconds=1)
+    await articles.reembed(tenant, ArticleId("quick"), embedder)
+    since = clock.now()
+    await articles.put(tenant, _given(id="slow"))
+    clock.forward(seconds=60)
+    await articles.put(tenant, _given(id="slow", attributes={"price": "9.00"}))
+    waiting = await articles.coverage(tenant, embedder.key)
+    clock.forward(seconds=30)
+    await articles.reembed(tenant, ArticleId("slow"), embedder)
+    clock.forward(days=30)
+
+    before = await articles.coverage(tenant, embedder.key)
+    for id in ("quick", "slow"):
+        await articles.reembed(tenant, ArticleId(id), other)
+    after = await articles.coverage(tenant, other.key)
+
+    assert waiting.oldest_waiting == since
+    assert (before.lag_p50_ms, before.lag_p95_ms) == (1_000, 90_000)
+    assert (after.lag_p50_ms, after.lag_p95_ms) == (1_000, 90_000)
+
+
 @pytest.mark.req("KB-02")
 async def test_deleted_article_is_not_embedded(articles: ArticleRecords, tenant: TenantScope) -> None:
     """The feed delivers tombstones and the head too; neither reaches a model."""

@@ -4,13 +4,13 @@ import pytest
 
 from shared.domain.intents import ArticleType
 from shared.domain.text import PublishedText
-from shared.retrieval.embedding_text import SAFE_LIMIT, TokenLimit, build_embedding_text, count_bytes, text_hash
+from shared.retrieval.embedding_text import MAX_TOKENS, Fit, build_embedding_text, fit_bytes, text_hash
 
 FAQ = ArticleType.FAQ
 
 
-def _build(content: str, *, tags: tuple[str, ...] = (), limit: TokenLimit = SAFE_LIMIT) -> tuple[str, int | None]:
-    built = build_embedding_text(FAQ, PublishedText("Returns"), tags, PublishedText(content), limit=limit)
+def _build(content: str, *, tags: tuple[str, ...] = (), fit: Fit = fit_bytes) -> tuple[str, int | None]:
+    built = build_embedding_text(FAQ, PublishedText("Returns"), tags, PublishedText(content), fit=fit)
     return built.text.value, built.content_chars
 
 
@@ -23,7 +23,7 @@ def test_label_title_and_tags_stand_ahead_of_the_content() -> None:
 @pytest.mark.req("KB-03")
 def test_content_is_cut_at_8000_characters() -> None:
     """And the article says how much of it the vector knows."""
-    text, known = _build("x" * 9_000, limit=TokenLimit(100_000, count_bytes))
+    text, known = _build("x" * 9_000, fit=len)
 
     assert text == "FAQ: Returns\n" + "x" * 8_000
     assert known == 8_000
@@ -35,15 +35,15 @@ def test_fault_029_text_is_cut_by_tokens_too(content: str) -> None:
     """An 8,000-character article in Thai or emoji fits the model; what is not searchable by meaning is stated."""
     text, known = _build(content)
 
-    assert count_bytes(text) <= 8_191
+    assert len(text.encode()) <= MAX_TOKENS == 8_191
     assert text.startswith("FAQ: Returns\n")
     assert (known is None) == content.isascii()
 
 
 @pytest.mark.req("KB-03")
-def test_a_models_own_counter_keeps_more() -> None:
+def test_a_models_own_measure_keeps_more() -> None:
     """The hook: a tokenizer that needs one token a character leaves the whole article in."""
-    _, known = _build("ก" * 8_000, limit=TokenLimit(8_191, len))
+    _, known = _build("ก" * 8_000, fit=len)
 
     assert known is None
 
