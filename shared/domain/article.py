@@ -30,11 +30,19 @@ MAX_ATTRIBUTE_CHARS: Final = 4_000
 
 
 class ArticleStatus(StrEnum):
-    """Whether the article answers questions."""
+    """Whether the article stands."""
 
     PUBLISHED = "published"
+    """Current, and unless flagged it answers questions."""
     DELETED = "deleted"
     """A tombstone without text: it tells every index to forget the article, then goes."""
+
+
+class ArticleFlag(StrEnum):
+    """Why an article is stored but answers nobody."""
+
+    INSTRUCTIONS = "instructions"
+    """It speaks to the assistant: nothing in it can be told from what its author wants done (design §9)."""
 
 
 class ArticleInput(Wire):
@@ -101,6 +109,8 @@ class Article(Wire):
     attributes: dict[str, str] = Field(default_factory=dict)
     language: str = ""
     status: ArticleStatus = ArticleStatus.PUBLISHED
+    flags: tuple[ArticleFlag, ...] = ()
+    """Found when this version was published; no search gives a flagged article."""
     content_hash: str = ""
     """SHA-256 of title and content (KB-04)."""
     text_hash: str = ""
@@ -125,20 +135,25 @@ class Article(Wire):
 
     @property
     def is_published(self) -> bool:
-        """Tell whether the article may answer questions."""
+        """Tell whether the article stands: it was not deleted."""
         return self.status is ArticleStatus.PUBLISHED
+
+    @property
+    def may_answer(self) -> bool:
+        """Tell whether a reply may rest on the article."""
+        return self.is_published and not self.flags
 
     @property
     def waiting_since(self) -> datetime:
         """Since when a vector of the present text is due."""
         return self.text_at or self.updated_at
 
-    def says_the_same_as(self, given: ArticleInput) -> bool:
-        """Tell whether publishing the input would change nothing a reader or an index can see."""
-        return self.is_published and all(getattr(self, name) == getattr(given, name) for name in _PUBLISHED_FIELDS)
+    def says_the_same_as(self, other: "Article") -> bool:
+        """Tell whether publishing the other over this one would change nothing a reader or an index can see."""
+        return self.is_published and all(getattr(self, name) == getattr(other, name) for name in _PUBLISHED_FIELDS)
 
 
-_PUBLISHED_FIELDS: Final = ("type", "title", "content", "tags", "attributes", "language")
+_PUBLISHED_FIELDS: Final = ("type", "title", "content", "tags", "attributes", "language", "flags")
 
 
 def content_hash(title: PublishedText, content: PublishedText) -> str:

@@ -15,8 +15,12 @@ from shared.ports.models import Embedder
 class ArticleWriter(Protocol):
     """The one way articles change. Raises (every method): Unavailable, RateLimited, VersionConflict."""
 
-    async def put(self, scope: TenantScope, article: ArticleInput) -> Article:
-        """Publish the article: a new version and its immutable snapshot, or nothing when it says what it said."""
+    async def put(self, scope: TenantScope, article: ArticleInput, *, hidden: str = "") -> Article:
+        """Publish the article: a new version and its immutable snapshot, or nothing when it says what it said.
+
+        It is looked through for instructions first, with `hidden`, the words its page held but did not show; one that
+        holds any is stored with its flag and answers nobody.
+        """
         ...
 
     async def delete(self, scope: TenantScope, article: ArticleId) -> bool:

@@ -43,6 +43,9 @@ _UNSEEN_STYLE: Final = re.compile(
 )
 _CSS_NOISE: Final = re.compile(r"/\*.*?(?:\*/|$)|\s+", re.DOTALL)
 _ENTITY: Final = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z][a-zA-Z0-9]{1,30});")
+_USUAL_TAG: Final = re.compile(
+    r"</(?:p|div|span|ul|ol|li|h[1-6]|b|i|em|strong|a|table|tr|td|th|script|style)\s*>|<br\s*/?>|<!--", re.IGNORECASE
+)
 _TAG: Final = re.compile(r"<[a-zA-Z/!?]")
 _INVISIBLE: Final = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufffe\uffff\ud800-\udfff"
@@ -78,6 +81,11 @@ def read_html(source: str) -> HtmlText:
         reading.read(root)
     hidden = "\n".join(filter(None, map(plain_line, reading.hidden)))
     return HtmlText(_joined(reading.lines), hidden[:MAX_HIDDEN_CHARS], is_cut)
+
+
+def is_html(text: str) -> bool:
+    """Tell whether the text is a page; `Jane <jane@shop.example>` is none."""
+    return _USUAL_TAG.search(text) is not None
 
 
 def plain_line(text: str) -> str:

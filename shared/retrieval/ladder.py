@@ -204,7 +204,7 @@ class HybridSearch:
     async def _by_vector_only(self, scope: TenantScope, similar: dict[str, float], top_k: int) -> Found:
         hits = fuse(tuple(similar), (), top_k=top_k)
         read = await asyncio.gather(*(self._read(scope, hit.id) for hit in hits))
-        articles: dict[str, Article] = {article.article_id: article for article in read if article is not None}
+        articles: dict[str, Article] = {a.article_id: a for a in read if a is not None and a.may_answer}
         kept = tuple(hit for hit in hits if hit.id in articles)
         path = RetrievalPath.VECTOR_ONLY if kept else RetrievalPath.EMPTY
         return Found(kept, path, articles, similar)

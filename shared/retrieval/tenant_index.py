@@ -47,14 +47,14 @@ class TenantIndex:
         return self._articles.get(id)
 
     def apply(self, article: Article) -> None:
-        """Take in what the store says about one article now: published, changed, embedded or deleted."""
+        """Take in what the store says about one article now: published, changed, embedded, flagged or deleted."""
         known = self._articles.get(article.article_id)
-        if known is not None and known.version == article.version and article.is_published:
+        if known is not None and known.version == article.version and article.may_answer:
             self._articles[article.article_id] = article
             return
         if known is not None:
             self._forget(known)
-        if article.is_published:
+        if article.may_answer:
             self._learn(article)
 
     def exact_matches(self, query: str) -> frozenset[str]:

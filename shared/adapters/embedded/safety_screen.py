@@ -56,17 +56,22 @@ def undisguised(text: str) -> tuple[str, ...]:
 
     Letters of another alphabet inside a Latin word are read as the Latin ones they imitate.
     """
-    plain = _latin(readable(text))
+    plain = read_as_latin(readable(text))
     forms = [plain]
     if any(ord(char) in _TAG_LETTERS for char in text):
         hidden = "".join(char for char in text if ord(char) in _TAG_LETTERS)
-        forms += [_latin(readable(hidden.translate(_TAG_LETTERS))), _latin(readable(text.translate(_TAG_LETTERS)))]
+        forms += [read_as_latin(readable(form.translate(_TAG_LETTERS))) for form in (hidden, text)]
     if _SPACED.search(plain):
-        forms.append(_SPACED.sub(lambda match: re.sub(r"[ .\-_*]", "", match[0]), plain))
+        forms.append(join_spaced_letters(plain))
     return tuple(dict.fromkeys(form for form in forms if form))
 
 
-def _latin(text: str) -> str:
+def join_spaced_letters(text: str) -> str:
+    """Return the text with l e t t e r s that stand apart joined to words."""
+    return _SPACED.sub(lambda match: re.sub(r"[ .\-_*]", "", match[0]), text)
+
+
+def read_as_latin(text: str) -> str:
     """Return the text with words that mix Latin with Cyrillic or Greek letters read as Latin; linear in the text."""
     return _WORD.sub(lambda match: _unmixed(match[0]), text) if _LOOKALIKE.search(text) else text
 

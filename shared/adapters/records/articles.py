@@ -17,9 +17,11 @@ from pydantic import JsonValue
 
 from shared import wire
 from shared.adapters.records.article_coverage import CoverageCount
+from shared.adapters.records.article_screen import find_flags
 from shared.adapters.records.codec import to_document
 from shared.domain.article import (
     Article,
+    ArticleFlag,
     ArticleInput,
     ArticleStatus,
     content_hash,
@@ -163,19 +165,21 @@ class ArticleRecords:
 
     # -- writing -----------------------------------------------------------------------------------------------------
 
-    async def put(self, scope: TenantScope, article: ArticleInput) -> Article:
+    async def put(self, scope: TenantScope, article: ArticleInput, *, hidden: str = "") -> Article:
         """Publish the article: a new version and its immutable snapshot, or nothing when it says what it said.
 
         The vector stays while the text it was made of stays; otherwise the article is found by its words until the
-        change feed has embedded it.
+        change feed has embedded it. One that holds instructions, `hidden` words included, is stored with its flag.
         Raises: VersionConflict after CAS_ATTEMPTS lost races.
         """
+        flags = find_flags(article, hidden=hidden)
         for _ in range(CAS_ATTEMPTS):
             row, head = await asyncio.gather(self._row(scope, article.article_id), self._head(scope))
-            if row is not None and row.article.says_the_same_as(article):
+            given = _published(scope, article, flags, self._clock.now())
+            if row is not None and row.article.says_the_same_as(given):
                 return row.article
-            version = await self._write_snapshot(scope, article, row)
-            new, vector = self._next(scope, article, version, row, head)
+            snapshot = await self._write_snapshot(scope, given, row)
+            new, vector = _over(row, snapshot.model_copy(update={"seq": head.at.seq + 1}))
             if await self._commit(scope, new, vector, row, head):
                 return new
         raise VersionConflict(f"article {article.article_id!r} is being changed by too many writers")
@@ -290,22 +294,22 @@ class ArticleRecords:
         pinned = parse_article_ref(ref)
         return pinned is not None and await self.current_version(scope, pinned[0]) == pinned[1]
 
-    async def _write_snapshot(self, scope: TenantScope, article: ArticleInput, row: _Row | None) -> int:
-        """Return a version whose snapshot holds the input: a new one, or one an interrupted attempt left behind."""
-        last = row.article.version if row is not None else await self._last_version(scope, article.article_id)
+    async def _write_snapshot(self, scope: TenantScope, given: Article, row: _Row | None) -> Article:
+        """Return the article at its version, whose snapshot is new or was left behind by an interrupted attempt."""
+        last = row.article.version if row is not None else await self._last_version(scope, given.article_id)
         version = last + 1
         while True:
-            snapshot = _published(scope, article, version, self._clock.now())
+            snapshot = given.model_copy(update={"version": version})
             try:
                 await self._documents.create(
                     Container.ARTICLE_VERSIONS, scope, scope.tenant_id, _to_snapshot_document(snapshot)
                 )
             except AlreadyExists:
                 existing = await self.version(scope, snapshot.ref)
-                if existing is None or not existing.says_the_same_as(article):
+                if existing is None or not existing.says_the_same_as(given):
                     version += 1
                     continue
-            return version
+            return snapshot
 
     async def _last_version(self, scope: TenantScope, article: ArticleId) -> int:
         """Return the newest snapshot's version of an article that has no current document, or 0."""
@@ -316,20 +320,6 @@ class ArticleRecords:
             Query(scope.tenant_id, where, order_by="version", is_descending=True, limit=1, fields=("version",)),
         )
         return _number(page.items[0].body["version"]) if page.items else 0
-
-    def _next(
-        self, scope: TenantScope, article: ArticleInput, version: int, row: _Row | None, head: _Head
-    ) -> tuple[Article, NDArray[np.float32] | None]:
-        new = _published(scope, article, version, self._clock.now()).model_copy(update={"seq": head.at.seq + 1})
-        if row is not None and row.article.text_hash == new.text_hash:
-            new = new.model_copy(update={"text_at": row.article.waiting_since})
-        if row is None or not row.article.embedded_hash:
-            return new, None
-        new = new.model_copy(update={"embedded_hash": row.article.embedded_hash})
-        if row.vector is None or row.article.embedded_hash != new.text_hash:
-            return new, None
-        kept = ("embedded_model", "embedded_chars", "embedded_at", "lag_ms")
-        return new.model_copy(update={name: getattr(row.article, name) for name in kept}), row.vector
 
     async def _commit(
         self, scope: TenantScope, article: Article, vector: NDArray[np.float32] | None, row: _Row | None, head: _Head
@@ -359,21 +349,38 @@ class ArticleRecords:
         return True
 
 
-def _published(scope: TenantScope, article: ArticleInput, version: int, now: datetime) -> Article:
+def _published(scope: TenantScope, article: ArticleInput, flags: tuple[ArticleFlag, ...], now: datetime) -> Article:
     return Article(
         article_id=article.article_id,
         tenant_id=scope.tenant_id,
-        version=version,
+        version=1,
         type=article.type,
         title=article.title,
         content=article.content,
         tags=article.tags,
         attributes=article.attributes,
         language=article.language,
+        flags=flags,
         content_hash=content_hash(article.title, article.content),
         text_hash=text_hash(article.type, article.title, article.tags, article.content),
         updated_at=now,
     )
+
+
+def _over(row: _Row | None, new: Article) -> tuple[Article, NDArray[np.float32] | None]:
+    """Return the article as it replaces the row's, with the vector that is still true of it."""
+    if row is None:
+        return new, None
+    old = row.article
+    if old.text_hash == new.text_hash:
+        new = new.model_copy(update={"text_at": old.waiting_since})
+    if not old.embedded_hash:
+        return new, None
+    new = new.model_copy(update={"embedded_hash": old.embedded_hash})
+    if row.vector is None or old.embedded_hash != new.text_hash:
+        return new, None
+    kept = ("embedded_model", "embedded_chars", "embedded_at", "lag_ms")
+    return new.model_copy(update={name: getattr(old, name) for name in kept}), row.vector
 
 
 def _has_vector(row: _Row, key: str) -> bool:

@@ -7,6 +7,7 @@ import pytest
 from shared.adapters.embedded.key_file import KeyFile
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.adapters.embedded.system import RandomIds
+from shared.adapters.records.articles import ArticleRecords
 from shared.adapters.records.keys import KeyRecords
 from shared.adapters.records.masks import DataKeyRecords, MaskRecords
 from shared.adapters.records.secret_box import KeyRingBox
@@ -34,6 +35,12 @@ def tenants(documents: SqliteDocuments, data_keys: KeyRing, clock: FixedClock) -
 def keys(documents: SqliteDocuments, clock: FixedClock) -> KeyRecords:
     """API key records over a real store."""
     return KeyRecords(documents, clock=clock, ids=RandomIds())
+
+
+@pytest.fixture
+def articles(documents: SqliteDocuments, clock: FixedClock) -> ArticleRecords:
+    """Article records over a real store."""
+    return ArticleRecords(documents, clock=clock)
 
 
 @pytest.fixture

@@ -58,12 +58,6 @@ class CrashingDocuments(SqliteDocuments):
         return await super().batch(container, scope, partition, operations)
 
 
-@pytest.fixture
-def articles(documents: SqliteDocuments, clock: FixedClock) -> ArticleRecords:
-    """Article records over a real store."""
-    return ArticleRecords(documents, clock=clock)
-
-
 def _given(
     content: str = "Within 30 days.",
     *,
