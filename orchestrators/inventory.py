@@ -11,6 +11,7 @@ from orchestrators.names import ActivityName, FlowName
 
 HTTP_FUNCTIONS: Final = (
     "article",
+    "article_import",
     "article_search",
     "articles",
     "conversation",
@@ -26,6 +27,8 @@ HTTP_FUNCTIONS: Final = (
     "desk_resolution",
     "health_live",
     "health_ready",
+    "knowledge_coverage",
+    "knowledge_replay",
     "one_agent",
     "openapi_document",
     "send_message",

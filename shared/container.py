@@ -154,7 +154,7 @@ def build(settings: Settings, *, clock: Clock | None = None) -> Services:
         tombstones=TombstoneRecords(documents),
         ledger=LedgerRecords(documents),
         analytics=AnalyticsRecords(documents),
-        dead_letters=DeadLetterRecords(documents),
+        dead_letters=DeadLetterRecords(documents, clock),
         vault=Vault(rows=MaskRecords(documents), keys=data_keys, clock=clock, ids=ids),
         search=HybridSearch(articles, embedder, clock=clock),
         embedder=embedder,

@@ -124,6 +124,8 @@ class Operation:
     """Keys that may call it; empty means no key at all."""
     request: type[BaseModel] | None = None
     is_body_optional: bool = False
+    media_types: tuple[str, ...] = ()
+    """What the body may be instead of a JSON model; the handler reads it raw."""
     max_body_bytes: int = MESSAGE_BYTES
     query: type[QueryModel] = NoQuery
     has_identity: bool = False

@@ -21,7 +21,7 @@ from orchestrators.triggers.contract import Call, Caller, Operation, Starter
 from orchestrators.triggers.identity import authenticate
 from orchestrators.triggers.limits import ADDRESS_RATE_PER_MINUTE, Buckets, client_address
 from orchestrators.triggers.operations import BY_PATH
-from orchestrators.triggers.parsing import read_body, read_ids, read_query
+from orchestrators.triggers.parsing import check_raw_body, read_body, read_ids, read_query
 from orchestrators.triggers.problems import Problem, ProblemKind, not_found, rate_limited, to_problem
 from orchestrators.triggers.responses import Answer, empty_answer, problem_answer
 from shared.container import Services
@@ -111,6 +111,13 @@ class _Exchange:
         return caller
 
     def _body(self, operation: Operation) -> BaseModel | None:
+        if operation.media_types:
+            check_raw_body(
+                self._request.get_body(),
+                max_bytes=operation.max_body_bytes,
+                content_type=self._request.headers.get("content-type", ""),
+                media_types=operation.media_types,
+            )
         if operation.request is None:
             return None
         return read_body(

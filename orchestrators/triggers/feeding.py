@@ -4,6 +4,7 @@ Source: DC-03, KB-02, KB-04, functions.md §10.7, faults 085, 088.
 """
 
 import logging
+from typing import Final
 
 import azure.durable_functions as df
 import azure.functions as func
@@ -15,6 +16,9 @@ from shared.domain.case import CaseStatus
 from shared.domain.errors import VouchError
 from shared.domain.ids import ArticleId, CaseId, CustomerId, TenantId
 from shared.ports.documents import TenantScope
+
+EMBED_FEED: Final = "embed_articles"
+"""Under which name dead letters of this feed are kept."""
 
 _log = logging.getLogger(__name__)
 
@@ -36,7 +40,7 @@ async def embed_articles(documents: func.DocumentList, parts: Services, *, is_la
             if error.is_transient and not is_last_try:
                 lost = error
                 continue
-            await parts.dead_letters.put(TenantScope(tenant), "embed_articles", article, type(error).__name__)
+            await parts.dead_letters.put(TenantScope(tenant), EMBED_FEED, article, type(error).__name__)
             _log.error("article %s of tenant %s could not be embedded: %s", article, tenant, type(error).__name__)
     if lost is not None:
         raise lost

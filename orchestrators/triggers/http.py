@@ -71,6 +71,24 @@ async def article(req: func.HttpRequest) -> func.HttpResponse:
     return await serve("v1/articles/{article}", req)
 
 
+@blueprint.route(route="v1/articles/import", methods=METHODS)
+async def article_import(req: func.HttpRequest) -> func.HttpResponse:
+    """Many articles at once."""
+    return await serve("v1/articles/import", req)
+
+
+@blueprint.route(route="v1/knowledge/coverage", methods=METHODS)
+async def knowledge_coverage(req: func.HttpRequest) -> func.HttpResponse:
+    """What search by meaning can see."""
+    return await serve("v1/knowledge/coverage", req)
+
+
+@blueprint.route(route="v1/knowledge/replay", methods=METHODS)
+async def knowledge_replay(req: func.HttpRequest) -> func.HttpResponse:
+    """What the change feed gave up on."""
+    return await serve("v1/knowledge/replay", req)
+
+
 @blueprint.route(route="v1/search", methods=METHODS)
 async def article_search(req: func.HttpRequest) -> func.HttpResponse:
     """Search."""

@@ -118,6 +118,9 @@ def _operation(operation: Operation, refs: _Refs) -> Doc:
             "required": not operation.is_body_optional,
             "content": {JSON: {"schema": refs[operation.request, "validation"]}},
         }
+    elif operation.media_types:
+        text: Doc = {"schema": {"type": "string"}}
+        described["requestBody"] = {"required": True, "content": dict.fromkeys(operation.media_types, text)}
     return described
 
 
@@ -194,6 +197,8 @@ def problems_of(operation: Operation) -> tuple[ProblemKind, ...]:
         kinds.add(ProblemKind.MESSAGE_ID_REUSED)
     if operation.request is not None:
         kinds |= {*_WITH_BODY, ProblemKind.MALFORMED_JSON}
+    if operation.media_types:
+        kinds |= {*_WITH_BODY}
     return tuple(kind for kind in ProblemKind if kind in kinds)
 
 

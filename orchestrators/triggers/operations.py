@@ -13,6 +13,7 @@ from orchestrators.triggers import (
     desk,
     desk_models,
     health,
+    importing,
     messages,
     models,
     openapi,
@@ -22,7 +23,7 @@ from orchestrators.triggers import (
 from orchestrators.triggers import knowledge_models as km
 from orchestrators.triggers import tenant_models as tm
 from orchestrators.triggers.contract import Operation
-from orchestrators.triggers.parsing import ARTICLE_BYTES
+from orchestrators.triggers.parsing import ARTICLE_BYTES, IMPORT_BYTES
 from shared.domain.api_key import KeyScope
 from shared.domain.policy import TenantPolicy
 
@@ -87,6 +88,20 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
     Operation(
         "delete_article", "DELETE", "v1/articles/{article}", "Take an article out of every answer.",
         articles.delete_article, {204: None}, _ADMIN,
+    ),
+    Operation(
+        "import_articles", "POST", "v1/articles/import",
+        "Publish many articles: JSONL, CSV with a header, or a Shopify product export.",
+        importing.import_articles, {200: km.ImportReport}, _ADMIN,
+        media_types=importing.MEDIA_TYPES, max_body_bytes=IMPORT_BYTES,
+    ),
+    Operation(
+        "get_coverage", "GET", "v1/knowledge/coverage", "How much of the knowledge search by meaning can see.",
+        articles.get_coverage, {200: km.CoverageShown}, _ADMIN,
+    ),
+    Operation(
+        "replay_embeddings", "POST", "v1/knowledge/replay", "Embed again what the change feed gave up on.",
+        articles.replay_embeddings, {200: km.ReplayReport}, _ADMIN, request=models.Nothing, is_body_optional=True,
     ),
     Operation(
         "search_articles", "POST", "v1/search", "Search the tenant's articles.",

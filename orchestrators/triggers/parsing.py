@@ -20,6 +20,8 @@ MESSAGE_BYTES: Final = 64 * KIB
 """Largest body of every call but those below. Unit: bytes. Value ours (8,000 characters of four bytes, doubled)."""
 ARTICLE_BYTES: Final = 1024 * KIB
 """Largest body of an article, a policy or an agent's snapshot. Unit: bytes. Value ours."""
+IMPORT_BYTES: Final = 4096 * KIB
+"""Largest body of one import; a longer file is sent in parts. Unit: bytes. Value ours."""
 MAX_DEPTH: Final = 32
 """Deepest nesting of arrays and objects. Source: GW-06 "JSON depth"; value ours."""
 
@@ -27,6 +29,7 @@ M = TypeVar("M", bound=BaseModel)
 
 _STRING: Final = re.compile(r'"(?:[^"\\]++|\\.)*+"?', re.S)
 """A JSON string, or its unfinished rest: linear in the text, whatever the text."""
+_UTF_8: Final = frozenset({"", "utf-8", "utf8"})
 _BRACKET: Final = re.compile(r"[\[\]{}]")
 _SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 
@@ -67,6 +70,15 @@ def read_body(kind: type[M], body: bytes, *, max_bytes: int, content_type: str, 
         raise invalid_request(error) from None
 
 
+def check_raw_body(body: bytes, *, max_bytes: int, content_type: str, media_types: tuple[str, ...]) -> None:
+    """Refuse a raw body that is too large, not of one of the media types. Raises: Problem (413, 415)."""
+    if len(body) > max_bytes:
+        raise Problem(ProblemKind.TOO_LARGE, f"At most {max_bytes} bytes are read.")
+    media, charset = _media_type(content_type)
+    if media not in media_types or charset not in _UTF_8:
+        raise Problem(ProblemKind.MEDIA_TYPE, f"Send {' or '.join(media_types)} in UTF-8.")
+
+
 def read_query(kind: type[M], params: Mapping[str, str]) -> M:
     """Return the query model; unknown parameters are refused. Raises: Problem (400)."""
     if any(_has_halves(value) for value in params.values()):
@@ -90,11 +102,17 @@ def read_ids(params: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def _check_media_type(content_type: str) -> None:
+    media, charset = _media_type(content_type)
+    is_json = not media or media == "application/json" or media.endswith("+json")
+    if not is_json or charset not in _UTF_8:
+        raise Problem(ProblemKind.MEDIA_TYPE, "Send application/json in UTF-8.")
+
+
+def _media_type(content_type: str) -> tuple[str, str]:
+    """Return media type and charset in lower case; both may be empty."""
     media, _, parameters = content_type.lower().partition(";")
     charset = re.search(r'charset\s*=\s*"?([^";\s]+)', parameters)
-    is_json = not media.strip() or media.strip() == "application/json" or media.strip().endswith("+json")
-    if not is_json or (charset and charset[1] not in {"utf-8", "utf8"}):
-        raise Problem(ProblemKind.MEDIA_TYPE, "Send application/json in UTF-8.")
+    return media.strip(), charset[1] if charset else ""
 
 
 def _refuse_depth(text: str) -> None:

@@ -43,7 +43,7 @@ class ProblemKind(Enum):
     CONFLICT = ("conflict", 409, "The thing has changed or cannot do that now")
     MESSAGE_ID_REUSED = ("message-id-reused", 409, "The message id was used with another body")
     TOO_LARGE = ("body-too-large", 413, "The body is too large")
-    MEDIA_TYPE = ("unsupported-media-type", 415, "The body must be application/json")
+    MEDIA_TYPE = ("unsupported-media-type", 415, "The body is of a type this call does not take")
     INVALID_REQUEST = ("invalid-request", 422, "The request does not have the required shape")
     RATE_LIMITED = ("rate-limited", 429, "Too many requests")
     INTERNAL = ("internal", 500, "Something failed on our side")

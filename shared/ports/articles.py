@@ -42,6 +42,8 @@ class IndexCoverage:
     """Articles embedded before, but of another text or by another model."""
     missing: int = 0
     """Articles never embedded."""
+    flagged: int = 0
+    """Of all these, the articles that answer nobody."""
     oldest_waiting: datetime | None = None
     """When the text that waits longest was published; now minus this is the freshness lag."""
     lag_p50_ms: int | None = None

@@ -21,12 +21,14 @@ class CoverageCount:
     published: int = 0
     current: int = 0
     missing: int = 0
+    flagged: int = 0
     waiting: list[datetime] = field(default_factory=list)
     lags_ms: list[int] = field(default_factory=list)
 
     def add(self, article: Article) -> None:
         """Count one published article."""
         self.published += 1
+        self.flagged += bool(article.flags)
         if article.embedded_model != self.embedding_key:
             self.missing += not article.embedded_hash
             self.waiting.append(article.waiting_since)
@@ -42,6 +44,7 @@ class CoverageCount:
             current=self.current,
             stale=self.published - self.current - self.missing,
             missing=self.missing,
+            flagged=self.flagged,
             oldest_waiting=min(self.waiting, default=None),
             lag_p50_ms=_percentile(self.lags_ms, 0.5),
             lag_p95_ms=_percentile(self.lags_ms, 0.95),

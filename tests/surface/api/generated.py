@@ -36,6 +36,14 @@ ANY_JSON = st.recursive(
     max_leaves=8,
 )
 
+CELLS = st.sampled_from(["a", "faq", "product", "1.50", '"x\ny"', '"', "ä", "<p>b</p>", ""])
+FITTING_FILES = st.lists(st.lists(CELLS, min_size=4, max_size=4), max_size=4).map(
+    lambda rows: "\n".join(["id,type,title,content", *(",".join(row) for row in rows)]).encode()
+) | st.builds(
+    lambda id, text: json.dumps({"id": id, "type": "faq", "title": "t", "content": text}).encode(), IDS, ANY_TEXT
+)
+"""Bodies of raw text: tables, and lines of JSON."""
+
 FITTING_HEADERS = {
     "X-Conversation-Secret": st.just("fitting-secret-" + "s" * 43),
     "Prefer": st.sampled_from(["respond-async", "wait=0"]),
@@ -81,12 +89,13 @@ class Generator:
         for parameter in described["parameters"]:
             by_place[parameter["in"]].append(parameter)
         return st.builds(
-            lambda ids, query, headers, body: Made(
-                described["operationId"], method.upper(), path.format(**ids), query, headers, body
+            lambda ids, query, headers, media, body: Made(
+                described["operationId"], method.upper(), path.format(**ids), query, {**headers, **media}, body
             ),
             st.fixed_dictionaries({p["name"]: self._id(p["name"], is_fitting) for p in by_place["path"]}),
             self._query(by_place["query"], is_fitting),
             self._headers(by_place["header"], is_fitting),
+            _media(described.get("requestBody")),
             self._body(described.get("requestBody"), is_fitting),
         )
 
@@ -110,6 +119,8 @@ class Generator:
     def _body(self, described: Schema | None, is_fitting: bool) -> st.SearchStrategy[bytes | None]:
         if described is None:
             return st.none()
+        if "application/json" not in described["content"]:
+            return FITTING_FILES if is_fitting else FITTING_FILES | st.lists(ANY_TEXT).map(_as_lines)
         fitting = self.value(described["content"]["application/json"]["schema"])
         if is_fitting:
             return fitting.map(lambda value: json.dumps(value).encode())
@@ -162,6 +173,16 @@ class Generator:
             {name: value for name, value in fields.items() if name in required},
             optional={name: value for name, value in fields.items() if name not in required},
         )
+
+
+def _media(described: Schema | None) -> st.SearchStrategy[dict[str, str]]:
+    """Return the content type of a body that is not JSON."""
+    raw = [] if described is None else [m for m in described["content"] if m != "application/json"]
+    return st.sampled_from(raw).map(lambda media: {"Content-Type": media}) if raw else st.just({})
+
+
+def _as_lines(texts: list[str]) -> bytes:
+    return "\n".join(texts).encode()
 
 
 def _string(schema: Schema) -> st.SearchStrategy[str]:
