@@ -37,6 +37,8 @@ _BREAK: Final = re.compile(r"(?<=[.!?…。！？])[\"'”’)\]]{0,2}\s+(?=[\"'
 _STAFF: Final = re.compile(
     r"\b(?:ask|tell|inform|verify|advise|remind|direct|transfer|escalate|assure|greet) (?:the |a "
     r"|any )?(?:customers?|users?|clients?|shoppers?)\b"
+    r"|^\W{0,4}(?:please |then |always )?(?:give|offer|grant|promise|refund|reimburse|compensate|credit) (?:the |a "
+    r"|any |all |every |each )?(?:customers?|users?|clients?|shoppers?|buyers?|everyone|everybody)\b"
     r"|\b(?:agents?|staff|employees|representatives|assistant|chat ?bot|the bot|the ai|language model"
     r"|llm)\b.{0,30}\b(?:should|must|shall|may not|needs? to|are to|is to|have to|can(?:not)?)\b"
     r"|^\W{0,3}internal\b\s?[:(]|\b(?:internal (?:use|only|notes?|memo|checklist|tools?|procedures?|polic(?:y|ies)"
