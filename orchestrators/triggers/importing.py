@@ -14,12 +14,10 @@ from orchestrators.triggers.knowledge_models import ImportedRecord, ImportOutcom
 from orchestrators.triggers.problems import Problem, ProblemKind
 from orchestrators.triggers.responses import Answer, json_answer
 from shared.domain.errors import SchemaError, StalenessError
-from shared.retrieval.import_articles import Prepared, Refused, UnusableFile, read_articles
+from shared.retrieval.import_articles import CSV_MEDIA, JSONL_MEDIA, Prepared, Refused, UnusableFile, read_articles
 from shared.retrieval.shopify_table import Withdrawn
 
-JSONL: Final = "application/x-ndjson"
-CSV: Final = "text/csv"
-MEDIA_TYPES: Final = (JSONL, CSV)
+MEDIA_TYPES: Final = (JSONL_MEDIA, CSV_MEDIA)
 MAX_RECORDS: Final = 500
 """Most records of one call, so that it ends well inside the host's limit of 230 s. Value ours (40 ms a record)."""
 
@@ -43,7 +41,7 @@ async def import_articles(call: Call) -> Answer:
 
 def _records(call: Call) -> list[Prepared | Refused | Withdrawn]:
     """Return the body's records. Raises: Problem (413, 422) for a body that as a whole is none."""
-    is_csv = call.headers.get("content-type", "").lower().startswith(CSV)
+    is_csv = call.headers.get("content-type", "").lower().startswith(CSV_MEDIA)
     try:
         text = call.raw_body.decode("utf-8")
         found = list(_at_most(MAX_RECORDS, read_articles(text, is_csv=is_csv, currency=call.policy.currency)))

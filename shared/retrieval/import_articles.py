@@ -23,6 +23,8 @@ from shared.retrieval.shopify_table import Withdrawn, is_shopify, read_products
 
 ATTRIBUTE_PREFIX: Final = "attr:"
 """Begins the name of a column that is one attribute of the article. Value ours."""
+JSONL_MEDIA: Final = "application/x-ndjson"
+CSV_MEDIA: Final = "text/csv"
 RESERVED_IDS: Final = frozenset({"import"})
 """Ids whose path is a call of its own. Source: design §7."""
 MAX_REASON_CHARS: Final = 200
@@ -37,6 +39,11 @@ class ImportFormat(StrEnum):
     JSONL = "jsonl"
     CSV = "csv"
     SHOPIFY_CSV = "shopify-csv"
+
+    @property
+    def media_type(self) -> str:
+        """Its content type on the wire; the header tells one table from the other."""
+        return JSONL_MEDIA if self is ImportFormat.JSONL else CSV_MEDIA
 
 
 class UnusableFile(ValueError):

@@ -18,7 +18,7 @@ from pydantic import JsonValue
 from shared import wire
 from shared.adapters.records.article_coverage import CoverageCount
 from shared.adapters.records.article_screen import find_flags
-from shared.adapters.records.codec import to_document
+from shared.adapters.records.codec import to_document, to_moment
 from shared.domain.article import (
     Article,
     ArticleFlag,
@@ -57,6 +57,8 @@ CAS_ATTEMPTS: Final = 32
 move one knowledge version."""
 INDEX_PAGE: Final = 500
 """Articles of one page of changes. Value ours: 1 MB at the usual 2 KB an article."""
+MAX_PURGED: Final = 1_000
+"""Tombstones after which one purge ends: the next goes on. Value ours: seconds, within a timer's time."""
 HEAD_ID: Final = "~head"
 """Id of the knowledge version's document; the tilde keeps it apart from every article id."""
 
@@ -209,19 +211,24 @@ class ArticleRecords:
         raise VersionConflict(f"article {article!r} is being changed by too many writers")
 
     async def purge_deleted(self, scope: TenantScope, before: datetime) -> int:
-        """Remove the tombstones of articles deleted before the moment; return how many.
+        """Remove the tombstones of articles deleted before the moment, at most MAX_PURGED; return how many.
 
         Indexes that have not seen them yet are told, by `purged_seq`, to start anew.
         """
-        where = (Where("kind", "=", _KIND), Where("status", "=", ArticleStatus.DELETED.value))
-        page = await self._documents.query(
-            Container.ARTICLES, scope, Query(scope.tenant_id, where, order_by="seq", fields=_ARTICLE_FIELDS)
+        where = (
+            Where("kind", "=", _KIND),
+            Where("status", "=", ArticleStatus.DELETED.value),
+            Where("updated_at", "<", to_moment(before)),
         )
         purged = 0
-        for item in page.items:
-            tombstone = _to_article(item)
-            if tombstone.updated_at < before:
-                purged += await self._purge(scope, tombstone, item.etag)
+        while purged < MAX_PURGED:
+            page = await self._documents.query(
+                Container.ARTICLES, scope, Query(scope.tenant_id, where, order_by="seq", fields=_ARTICLE_FIELDS)
+            )
+            removed = sum([await self._purge(scope, _to_article(item), item.etag) for item in page.items])
+            if not removed:
+                break
+            purged += removed
         return purged
 
     async def reembed(self, scope: TenantScope, article: ArticleId, embedder: Embedder) -> bool:

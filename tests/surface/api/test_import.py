@@ -1,11 +1,18 @@
 """Import, coverage and replay over HTTP. Source: KB-01, KB-04, KB-13, design §7, faults 022, 023, 034, 085."""
 
+import asyncio
 import json
 from typing import Any
 
 import pytest
 
-from orchestrators.triggers.importing import CSV, JSONL, MAX_RECORDS
+from local.fault_plan import parse_plan
+from orchestrators.triggers.feeding import EMBED_FEED
+from orchestrators.triggers.importing import MAX_RECORDS
+from shared.domain.ids import TenantId
+from shared.ports.documents import TenantScope
+from shared.retrieval.import_articles import CSV_MEDIA as CSV
+from shared.retrieval.import_articles import JSONL_MEDIA as JSONL
 from tests.surface.api.conftest import Api, Shop, is_problem
 
 POLICY = {"id": "returns", "type": "policy", "title": "Returns", "content": "Unworn shoes go back within 45 days."}
@@ -153,3 +160,29 @@ def test_fault_023_what_has_no_vector_yet_is_counted_as_missing_and_how_long_it_
     assert seen["model"] == "all-MiniLM-L6-v2-int8/384"
     assert seen["waiting_s"] > 0
     assert shop.call("GET", "/api/v1/knowledge/coverage", key="secret").status_code == 403
+
+
+@pytest.mark.req("DC-03", "KB-02")
+def test_fault_085_what_the_feed_gave_up_on_is_embedded_by_a_replay(api: Api) -> None:
+    """What is gone meanwhile is done, what fails again stays on record with its attempts."""
+    shop = api.new_shop()
+    scope = TenantScope(TenantId(shop.tenant_id))
+    send(shop, lines(POLICY))
+    letters = api.services.dead_letters
+    for article in ("returns", "long-gone"):
+        asyncio.run(letters.put(scope, EMBED_FEED, article, "Unavailable"))
+    asyncio.run(letters.put(scope, "another_feed", "returns", "Unavailable"))
+
+    down = parse_plan('{"faults": [{"port": "embedder", "operation": "embed", "fault": "error", "rate": 1}]}')
+    down.attach(api.services)
+    failed = shop.call("POST", "/api/v1/knowledge/replay", key="admin").json()
+    down.detach()
+    replayed = shop.call("POST", "/api/v1/knowledge/replay", key="admin").json()
+    again = shop.call("POST", "/api/v1/knowledge/replay", key="admin").json()
+
+    assert failed["embedded"] == ["long-gone"]
+    assert failed["failed"] == [{"article_id": "returns", "error": "Unavailable", "attempts": 2}]
+    assert replayed == {"embedded": ["returns"], "failed": []}
+    assert again == {"embedded": [], "failed": []}
+    assert coverage(shop)["current"] == 1
+    assert len(asyncio.run(letters.unresolved(scope, "another_feed", limit=10))) == 1

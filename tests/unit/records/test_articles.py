@@ -216,6 +216,34 @@ async def test_fault_022_delete_leaves_a_tombstone_without_text_until_it_is_purg
     assert (await articles.changes(tenant, 0)).items == ()
 
 
+@pytest.mark.req("KB-10", "KB-13")
+async def test_fault_022_a_purge_that_breaks_off_leaves_tombstones_and_the_next_goes_on(
+    clock: FixedClock, tenant: TenantScope, tmp_path: Path
+) -> None:
+    """Soft first, hard last: whatever is derived has its time to forget, and no article comes back between."""
+    store = CrashingDocuments(tmp_path / "crash.db", clock=clock)
+    articles = ArticleRecords(store, clock=clock)
+    n_deleted = 150
+    for n in range(n_deleted):
+        await articles.put(tenant, _given(id=f"a{n}"))
+        await articles.delete(tenant, ArticleId(f"a{n}"))
+    clock.forward(hours=1)
+    await articles.put(tenant, _given(id="late"))
+    await articles.delete(tenant, ArticleId("late"))
+
+    store.is_crashing = True
+    with pytest.raises(Unavailable):
+        await articles.purge_deleted(tenant, clock.now())
+    store.is_crashing = False
+    left = len((await articles.changes(tenant, 0)).items)
+    purged = await articles.purge_deleted(tenant, clock.now())
+
+    assert (left, purged) == (n_deleted + 1, n_deleted)
+    assert [a.article_id for a in (await articles.changes(tenant, 0)).items] == ["late"]
+    assert await articles.version(tenant, SourceRef("article:a0@1")) is not None
+    await store.close()
+
+
 @pytest.mark.req("KB-13")
 async def test_changes_since_a_knowledge_version_come_oldest_first(
     articles: ArticleRecords, tenant: TenantScope
