@@ -5,12 +5,13 @@ VENV := .venv
 # Yours to give on the command line. AS is set empty because make has one of its own (the assembler).
 AS :=
 Q :=
+FILE :=
 ARGS :=
 BIN := $(VENV)/bin
 PY := $(BIN)/python
 
 .DEFAULT_GOAL := help
-.PHONY: help run ask test lint types format requirements bench soak train lock ci quickstart clean
+.PHONY: help run ask import test lint types format requirements bench soak train lock ci quickstart clean
 
 help: ## Show this list; every target takes ARGS="…" for more options
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -35,6 +36,10 @@ ask: export VOUCH_ASK = $(value Q)
 ask: export VOUCH_ASK_AS = $(value AS)
 ask: $(VENV)/.run ## Ask the running demo shop: make ask Q="Where is my order 1003?" AS=customer-id
 	@$(PY) -m local ask "$$VOUCH_ASK" --as "$$VOUCH_ASK_AS" $(ARGS)
+
+import: export VOUCH_IMPORT = $(value FILE)
+import: $(VENV)/.run ## Import articles into the running demo shop: make import FILE=catalog.csv (JSONL, CSV, Shopify export)
+	@$(PY) -m local import "$$VOUCH_IMPORT" $(ARGS)
 
 test: $(VENV)/.dev ## Run every test but the soaks
 	$(BIN)/pytest -q -m "not soak" --requirements=build/requirements.json $(ARGS)

@@ -32,7 +32,7 @@ from local.routes import BadTemplate
 from local.serve import BeforeReady, HostOptions, default_app_dir, run_host
 from shared.domain.errors import VouchError
 
-SUBCOMMANDS: Final = ("local.ask",)
+SUBCOMMANDS: Final = ("local.ask", "local.importing")
 """Modules that add a subcommand: NAME, HELP, add_arguments(parser), run(arguments)."""
 
 SERVE_HOOKS: Final = ("local.demo", "local.fault_plan")

@@ -8,9 +8,9 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def arguments_of(*given: str) -> list[str]:
+def arguments_of(*given: str, target: str = "ask") -> list[str]:
     """Return what `make ask` would run, one argument a line."""
-    command = ["make", "-s", "ask", r"PY=printf '%s\n'", "-o", ".venv/.run", *given]
+    command = ["make", "-s", target, r"PY=printf '%s\n'", "-o", ".venv/.run", *given]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     return done.stdout.splitlines()
 
@@ -29,3 +29,11 @@ def test_without_a_name_the_visitor_is_anonymous() -> None:
 
     assert asked[asked.index("--as") + 1 :] in ([], [""])
     assert "ana" in arguments_of("Q=hello", "AS=ana")
+
+
+@pytest.mark.req("KB-01")
+def test_a_file_to_import_arrives_as_it_is_named() -> None:
+    """A merchant's file may be called anything."""
+    name = "My $hop's catalog (1).csv"
+
+    assert name in arguments_of(f"FILE={name}", "ARGS=--resume", target="import")

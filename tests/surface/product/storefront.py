@@ -45,6 +45,10 @@ class Storefront:
         self._keys = keys
         self._secrets = dict(known_secrets or {})
 
+    def key(self, scope: str) -> str:
+        """Return the tenant's key of a scope."""
+        return self._keys[scope]
+
     def headers(self, conversation: str, customer: str | None) -> dict[str, str]:
         """Return the headers that prove who asks: the secret key names a customer, a visitor holds a secret."""
         if customer is not None:

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from local.ask import AskFailed, find_door, read_demo, show
+from local.ask import find_door, show
+from local.client import CallFailed, read_demo
 
 DEMO: dict[str, object] = {
     "url": "http://127.0.0.1:7071",
@@ -46,9 +47,9 @@ def test_an_anonymous_visitor_holds_the_secret_of_one_conversation() -> None:
 @pytest.mark.req("GW-01")
 def test_an_unknown_tenant_and_a_missing_demo_file_say_what_to_do(tmp_path: Path) -> None:
     """A newcomer's first errors."""
-    with pytest.raises(AskFailed, match="known: first, second"):
+    with pytest.raises(CallFailed, match="known: first, second"):
         find_door(DEMO, "c1", tenant="third", customer=None, url=None)
-    with pytest.raises(AskFailed, match="make run"):
+    with pytest.raises(CallFailed, match="make run"):
         read_demo(tmp_path)
 
 
