@@ -2,7 +2,7 @@
 
 Owns which facts of a product a customer may be told, under the attribute names that replies and search read
 (shared/domain/phrases/products.py, shared/retrieval/identifiers.py). Pure: fetches and stores nothing.
-Source: KB-01, SH-01, apis.md §1.9, functions.md §7.
+Source: KB-01, SH-01, faults 064, 065.
 """
 
 from collections.abc import Iterable

@@ -150,6 +150,17 @@ def test_what_the_shop_does_not_sell_gives_no_article(status: ProductStatus) -> 
     assert to_article(_product(_variant(), status=status)) is None
 
 
+@pytest.mark.req("KB-01", "SH-01")
+def test_fault_064_reports_of_one_product_in_any_order_make_one_article() -> None:
+    """The id is the product's own: handled before the create, an update fills the same row."""
+    updated, created = _product(_variant(price=2_000), title="Shirt, new"), _product(_variant(), title="Shirt")
+    other = _product(_variant(), product_id="632910393", title="Shirt")
+
+    ids = [_article(product).article_id for product in (updated, created, other)]
+
+    assert ids == ["product-632910392", "product-632910392", "product-632910393"]
+
+
 def test_one_variant_without_options_has_no_options() -> None:
     """Shopify calls it Default Title; nobody wants to read that."""
     attributes = _article(_product(_variant("Default Title"))).attributes
