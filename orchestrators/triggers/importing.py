@@ -5,6 +5,7 @@ file again changes nothing that is already there, so a broken-off import is repe
 Source: KB-01, KB-04, design §7.
 """
 
+import asyncio
 from collections import Counter
 from collections.abc import Iterator
 from typing import Final
@@ -24,7 +25,8 @@ MAX_RECORDS: Final = 500
 
 async def import_articles(call: Call) -> Answer:
     """Publish every usable record of the body and report on the others."""
-    done: list[ImportedRecord] = [await _import_one(call, record) for record in _records(call)]
+    records = await asyncio.to_thread(_records, call)
+    done = [await _import_one(call, record) for record in records]
     counts = Counter(record.outcome for record in done)
     return json_answer(
         ImportReport(
