@@ -43,7 +43,7 @@ async def import_articles(call: Call) -> Answer:
 
 def _records(call: Call) -> list[Prepared | Refused | Withdrawn]:
     """Return the body's records. Raises: Problem (413, 422) for a body that as a whole is none."""
-    is_csv = call.headers.get("content-type", "").lower().startswith(CSV_MEDIA)
+    is_csv = call.headers.get("content-type", "").strip().lower().startswith(CSV_MEDIA)
     try:
         text = call.raw_body.decode("utf-8")
         found = list(_at_most(MAX_RECORDS, read_articles(text, is_csv=is_csv, currency=call.policy.currency)))
