@@ -41,7 +41,7 @@ PATIENCE: Final = timedelta(minutes=15)
 """Time the shop may stay unreadable after a call before a person has to look. Value ours."""
 DECLINED: Final = "the shop declined it"
 """Reason of a refusal by the shop; its own words may quote a customer."""
-HELD_BACK: Final = "it waits for the budget of calls to the shop"
+HELD_BACK: Final = "the shop was not called in time, or may not be called now"
 """Reason of a call we did not make."""
 NOTHING_DONE: Final = "nothing was done yet"
 """Reason of a start that is undone."""
@@ -80,8 +80,12 @@ async def execute_action(
         return await reconcile_action(action, clock=clock, claims=claims, records=records, billing=billing)
     verified = verify_grant(signed, action, now=clock.now(), keys=keys)
     action = await claims.start(scope, verified)
+    # Counted from what is written, as everybody else counts it: a process that slept since may not call any more.
+    left_s = CALL_DEADLINE_S - (clock.now() - (action.started_at or clock.now())).total_seconds()
+    if left_s <= 0:
+        return await _finish(claims, action, ActionOp.UNDO_START, reason=HELD_BACK)
     try:
-        async with asyncio.timeout(CALL_DEADLINE_S):
+        async with asyncio.timeout(left_s):
             effect = _checked(await _call(verified, action, billing=billing, crm=crm, desk=desk))
     except Declined:
         return await _finish(claims, action, ActionOp.REFUSE, reason=DECLINED)
@@ -120,6 +124,8 @@ async def _settle(
     if isinstance(action.proposal, CrmNoteProposal | TicketUpdateProposal):
         # Ours, and done once for one action id: doing it again is how to find out.
         return await _finish(claims, action, ActionOp.UNDO_START, reason=NOTHING_DONE)
+    # Asked before the shop is: what it has not done by then, and cannot do any more, it will not have done.
+    is_over = not may_be_under_way(action.started_at, clock.now())
     try:
         async with asyncio.timeout(CALL_DEADLINE_S):
             effect = await records.find_effect(CustomerScope(action.tenant_id, action.customer_id), action)
@@ -130,7 +136,6 @@ async def _settle(
         return await _finish(claims, action, ActionOp.DOUBT, reason="the shop cannot be read")
     if effect is not None:
         return await _finish(claims, action, ActionOp.CONFIRM, effect=effect)
-    is_over = not may_be_under_way(action.started_at, clock.now())
     if is_undone or not (is_over or (is_own and action.type in billing.keyed)):
         return action
     return await _finish(claims, action, ActionOp.UNDO_START, reason=NOTHING_DONE)

@@ -138,8 +138,9 @@ async def grant_action(
     is_started = action.state is ActionState.APPROVED and action.starts > 0 and RULES[action.type].needs_lane
     if minted.grant is not None or not is_started:
         return minted
+    is_open = may_be_under_way(action.started_at, clock.now())
     effect = await billing.find_effect(CustomerScope(action.tenant_id, action.customer_id), action)
-    if effect is None and may_be_under_way(action.started_at, clock.now()):
+    if effect is None and is_open:
         raise Unavailable(f"an earlier call of action {action.action_id!r} may still be under way")
     return Minted(None, minted.decision, effect)
 

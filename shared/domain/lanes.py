@@ -105,10 +105,10 @@ def leave(lane: Lane, action_id: str) -> Lane:
 
 
 def may_start(lane: Lane, action_id: str, fence: int, now: datetime) -> bool:
-    """Tell whether the action may consume its grant: its fence is the newest, and the lease outlasts the call."""
+    """Tell whether the action may consume its grant: its fence is the newest, and its lease outlasts the call."""
     if (lane.action_id, lane.fence) != (action_id, fence) or lane.expires_at is None:
         return False
-    return now + timedelta(seconds=CALL_DEADLINE_S) < lane.expires_at
+    return now + timedelta(seconds=CALL_DEADLINE_S + CALL_MARGIN_S) < lane.expires_at
 
 
 def may_be_under_way(started_at: datetime | None, now: datetime) -> bool:

@@ -76,11 +76,16 @@ class ActionDecisions(Protocol):
         policy_version: int | None = None,
         proposal: Proposal | None = None,
         case: CaseId | None = None,
+        starts: int = 0,
     ) -> Action:
         """Apply approve, refuse, return_to_desk or expire by compare-and-swap; repeating one that happened is success.
 
-        `proposal` replaces what is asked (a person filled in an address); the action's id stays.
-        Raises: NotFound; StalenessError when the action's life does not allow it.
+        `return_to_desk` of an action that is there writes down what is given: reason, amount, case. `proposal`
+        completes what is asked (a person filled in an address); the action's id stays. `starts` is how often an
+        approved action had been started when the decision was prepared; a start since may have done something.
+        Raises: NotFound; StalenessError when the action's life does not allow it, it was started since, or an approval
+        names another amount than the one that waits; AuthorityError for an approval without `by`; SchemaError for a
+        proposal about something else.
         """
         ...
 
@@ -122,10 +127,11 @@ class ActionClaims(Protocol):
         effect: Effect | None = None,
         reason: str = "",
     ) -> Action:
-        """Write what came of the start that consumed `grant_id` (confirm, refuse, undo_start, doubt); free its lane.
+        """Write what came of the start that consumed `grant_id`: confirm, refuse, undo_start or doubt.
 
         A confirmation counts whatever happened meanwhile; anything else leaves a later start alone. Repeating is
-        success; the action is returned as it then stands.
+        success; the action is returned as it then stands. Once it is over, or unclear, it has left the lane; after
+        undo_start it keeps it for its next start, as long as the lease lasts.
         Raises: NotFound; StalenessError when the action's life does not allow it.
         """
         ...

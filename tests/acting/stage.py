@@ -113,6 +113,8 @@ class Stage:
     crm: CrmRecords
     desk: TicketDeskRecords
     tombstones: TombstoneRecords
+    handed: dict[str, SignedGrant] = field(default_factory=dict)
+    """The grant each holder had last, as a durable history remembers it."""
     messages: "itertools.count[int]" = field(default_factory=lambda: itertools.count(1))
 
     async def seed(self, scope: CustomerScope, status: str = "delivered", number: str = ORDER) -> None:
@@ -230,9 +232,11 @@ class Stage:
             )
         if minted.grant is None:
             op = ActionOp.REFUSE if minted.decision.verdict is Verdict.REFUSE else ActionOp.RETURN_TO_DESK
-            action = await self.actions.decide(scope, action.action_id, op, reason=minted.decision.reason)
+            why = minted.decision.reason
+            action = await self.actions.decide(scope, action.action_id, op, reason=why, starts=action.starts)
             await self.actions.free_lane(scope, action.action_id, fence)
             return action
+        self.handed[holder] = minted.grant
         return await self.execute(minted.grant, action)
 
     async def effects(self, scope: CustomerScope = ANA) -> int:

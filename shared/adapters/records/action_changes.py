@@ -47,14 +47,16 @@ class Details:
     policy_version: int | None = None
     proposal: Proposal | None = None
     case: CaseId | None = None
+    starts: int = 0
 
 
 def decided(action: Action, op: ActionOp, details: Details, now: datetime) -> Action | None:
     """Return the action after the decision; None when it was taken before and there is nothing to add.
 
     `return_to_desk` of an action that is there already writes down why it waits, for how much and in which case.
-    Raises: StalenessError when the action's life does not allow it, or an approval is about another amount than the
-    one that waits; AuthorityError for an approval nobody gave; SchemaError for another proposal than a completed one.
+    Raises: StalenessError when the action's life does not allow it, an approval is about another amount than the one
+    that waits, or the action was started since the decision was prepared; AuthorityError for an approval nobody gave;
+    SchemaError for another proposal than a completed one.
     """
     if op not in _TAKEN:
         raise SchemaError(f"{op.value} is no decision")
@@ -64,6 +66,12 @@ def decided(action: Action, op: ActionOp, details: Details, now: datetime) -> Ac
     is_taken = action.state in _TAKEN[op]
     if is_taken and op is not _O.RETURN_TO_DESK:
         return None
+    if action.state is _S.EXECUTING or (action.state is _S.UNCLEAR and not details.by):
+        raise StalenessError(
+            f"action {action.action_id!r} is {action.state.value}: only the shop, or a person, says more"
+        )
+    if action.state is _S.APPROVED and details.starts != action.starts:
+        raise StalenessError(f"action {action.action_id!r} was started since")
     if op is _O.APPROVE and None not in (details.amount, action.amount) and details.amount != action.amount:
         raise StalenessError(f"action {action.action_id!r} is about another amount by now")
     update: dict[str, object] = {"reason": details.reason}

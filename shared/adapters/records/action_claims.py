@@ -5,15 +5,19 @@ anything is called; the end of a call and the freeing of its lane are one batch 
 """
 
 import asyncio
+from typing import Final
 
 from shared.adapters.records.action_changes import finished, started
 from shared.adapters.records.action_rows import CAS_ATTEMPTS, GrantRow, create, from_row, replace_action
 from shared.adapters.records.lane import LaneRecords, put_lane
-from shared.domain.actions import RULES, SETTLED, Action, ActionOp, Effect
+from shared.domain.actions import RULES, SETTLED, Action, ActionOp, ActionState, Effect
 from shared.domain.errors import AlreadyExists, AuthorityError, NotFound, Unavailable, VersionConflict
-from shared.domain.lanes import Lane, free, leave, may_start
+from shared.domain.lanes import leave, may_start
 from shared.domain.verified import VerifiedGrant
-from shared.ports.documents import CustomerScope, Operation, Stored
+from shared.ports.documents import CustomerScope, Operation
+
+_LEAVING: Final = SETTLED | {ActionState.UNCLEAR}
+"""States in which an action has no business in the lane: it is over, or a person's."""
 
 
 class Claiming(LaneRecords):
@@ -67,9 +71,10 @@ class Claiming(LaneRecords):
         effect: Effect | None = None,
         reason: str = "",
     ) -> Action:
-        """Write what came of the start that consumed `grant_id` and free its lane, in one batch.
+        """Write what came of the start that consumed `grant_id`, in one batch with leaving the lane when it is over.
 
-        The rules are `action_changes.finished`. Raises: NotFound; StalenessError; SchemaError; Unavailable.
+        An action whose start was undone keeps its lane: its call may still be under way, and its turn is not over. The
+        rules are `action_changes.finished`. Raises: NotFound; StalenessError; SchemaError; Unavailable.
         """
         for _ in range(CAS_ATTEMPTS):
             stored, (stored_lane, lane) = await asyncio.gather(
@@ -82,18 +87,12 @@ class Claiming(LaneRecords):
             if action is None:
                 return current
             operations: list[Operation] = [replace_action(stored, action)]
-            if current.grant_id == grant_id or action.state in SETTLED:
-                operations += _freed(stored_lane, lane, action)
+            left = leave(lane, action_id)
+            if stored_lane is not None and action.state in _LEAVING and left != lane:
+                operations.append(put_lane(stored_lane, left))
             try:
                 await self._batch(scope, *operations)
             except (VersionConflict, NotFound):
                 continue
             return action
         raise Unavailable(f"action {action_id!r} is changing too fast to finish")
-
-
-def _freed(stored: Stored | None, lane: Lane, action: Action) -> list[Operation]:
-    """Return the write that frees the lane of the start; an action that is over leaves whatever it has or waits for."""
-    is_over = action.state in SETTLED
-    freed = leave(lane, action.action_id) if is_over else free(lane, action.action_id, action.fence)
-    return [] if stored is None or freed == lane else [put_lane(stored, freed)]

@@ -67,12 +67,13 @@ class Deciding(ActionRows):
         policy_version: int | None = None,
         proposal: Proposal | None = None,
         case: CaseId | None = None,
+        starts: int = 0,
     ) -> Action:
         """Apply approve, refuse, return_to_desk or expire by compare-and-swap; see `action_changes.decided`.
 
         Raises: NotFound; StalenessError; AuthorityError; SchemaError.
         """
-        details = Details(reason, amount, by, policy_version, proposal, case)
+        details = Details(reason, amount, by, policy_version, proposal, case, starts)
         return await self._change(scope, action_id, lambda current: decided(current, op, details, self._clock.now()))
 
     async def mark_cased(self, scope: CustomerScope, action_id: str, case: CaseId) -> None:
