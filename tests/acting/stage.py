@@ -5,7 +5,7 @@ Source: design §9, conventions "Fakes, not patches".
 """
 
 import itertools
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Final
@@ -23,6 +23,7 @@ from shared.adapters.records.ticket_desk import TicketDeskRecords
 from shared.adapters.records.tombstones import TombstoneRecords
 from shared.authority.mint import SealMint
 from shared.authority.rotation import RotatingSeals
+from shared.authority.verify import verify_grant
 from shared.domain.actions import (
     RULES,
     SETTLED,
@@ -42,7 +43,7 @@ from shared.domain.actions import (
     TicketUpdateProposal,
 )
 from shared.domain.governance import Governance, Phase, Verdict
-from shared.domain.grants import SignedGrant
+from shared.domain.grants import MAX_GRANT_TTL_S, SignedGrant
 from shared.domain.ids import ConversationId, CustomerId, MessageId, OrderId, TenantId
 from shared.domain.intents import ActionType, CustomerIntent
 from shared.domain.money import Money
@@ -50,8 +51,17 @@ from shared.domain.policy import TenantPolicy
 from shared.domain.sources import Order, OrderLine
 from shared.domain.ticket import Ticket
 from shared.domain.tiers import Tier
+from shared.domain.verified import VerifiedGrant
 from shared.ports.clock import Clock, IdSource
-from shared.ports.documents import Container, CustomerScope, Query, TenantScope, Where, customer_partition
+from shared.ports.documents import (
+    Container,
+    CustomerScope,
+    Query,
+    TenantScope,
+    Where,
+    conversation_partition,
+    customer_partition,
+)
 from shared.ports.integrations import BillingWriter
 from shared.ports.readers import BillingReader
 from shared.ports.writers import ActionRequest
@@ -60,7 +70,6 @@ ANA: Final = CustomerScope(TenantId("t1"), CustomerId("ana"))
 BEN: Final = CustomerScope(TenantId("t1"), CustomerId("ben"))
 ANA_OF_T2: Final = CustomerScope(TenantId("t2"), CustomerId("ana"))
 ORDER: Final = OrderId("1001")
-TALK: Final = ConversationId("c-1")
 PERSON: Final = "person:lena"
 BOUND_TO: Final = Address(recipient="Ana", line1="1 New Street", city="Portland", postal_code="04101", country="US")
 POLICY: Final = TenantPolicy(governance=Governance(phase=Phase.FEDERATION))
@@ -123,14 +132,18 @@ class Stage:
         now = self.clock.now()
         ticket = Ticket(
             tenant_id=scope.tenant_id,
-            conversation_id=TALK,
+            conversation_id=talk_of(scope),
             customer_id=scope.customer_id,
             opened_at=now,
             updated_at=now,
         )
-        partition = f"{scope.tenant_id}|{TALK}"
+        partition = conversation_partition(scope, talk_of(scope))
         if await self.documents.read(Container.TICKETS, scope, partition, "ticket") is None:
             await self.documents.create(Container.TICKETS, scope, partition, to_document(ticket))
+
+    def elsewhere(self) -> "Stage":
+        """Return the stage as another process has it: the same store, nothing remembered."""
+        return replace(self, actions=ActionRecords(self.documents, self.clock), handed={})
 
     async def asked(
         self, scope: CustomerScope, proposal: Proposal, *, message: str | None = None, ordinal_of: str = "0"
@@ -142,7 +155,7 @@ class Stage:
         request = ActionRequest(
             proposal=proposal,
             intent=CustomerIntent.REFUND,
-            conversation_id=TALK,
+            conversation_id=talk_of(scope),
             message_id=MessageId(message or f"m-{next(self.messages)}"),
             severity="normal",
             amount=quote.amount if quote is not None else None,
@@ -174,8 +187,16 @@ class Stage:
             billing=self.billing_records,
             actions=self.actions,
             tombstones=self.tombstones,
-            mint=SealMint(keys=self.seals.ring(), clock=self.clock, ids=self.ids),
+            mint=self.sealer(),
         )
+
+    def sealer(self) -> SealMint:
+        """Return the supervisor's mint."""
+        return SealMint(keys=self.seals.ring(), clock=self.clock, ids=self.ids)
+
+    def seal(self, action: Action, *, fence: int, ttl_s: int = MAX_GRANT_TTL_S) -> SignedGrant:
+        """Seal a grant without asking whether it may be: what a wrong supervisor would hand out."""
+        return self.sealer().seal_grant(action, policy_version=POLICY.version, fence=fence, ttl_s=ttl_s)
 
     async def granted(self, action: Action, holder: str = "one") -> SignedGrant:
         """Take the lane and return the grant, which must come."""
@@ -184,6 +205,14 @@ class Stage:
         minted = await self.mint(action, fence)
         assert minted.grant is not None, minted.decision
         return minted.grant
+
+    async def claimed(self, signed: SignedGrant, action: Action) -> Action:
+        """Consume a grant as the executor does, and stop before its call."""
+        return await self.actions.start(scope_of(action), await self.verified(signed, action))
+
+    async def verified(self, signed: SignedGrant, action: Action) -> VerifiedGrant:
+        """Verify a grant as the executor does."""
+        return verify_grant(signed, await self.stands(action), now=self.clock.now(), keys=self.seals.ring())
 
     async def execute(self, signed: SignedGrant, action: Action) -> Action:
         """Hand a grant to the executor."""
@@ -243,7 +272,7 @@ class Stage:
         """Return how many effects of actions the outside shows for the customer: at the shop, the CRM, the desk."""
         query = Query(customer_partition(scope), where=(Where("kind", "in", ["effect", "note"]),))
         page = await self.documents.query(Container.SHOP, scope, query)
-        return len(page.items) + len(await self.desk.notes(TenantScope(scope.tenant_id), TALK))
+        return len(page.items) + len(await self.desk.notes(TenantScope(scope.tenant_id), talk_of(scope)))
 
     async def paid_minor(self, scope: CustomerScope = ANA) -> int:
         """Return what the shop has paid back to the customer."""
@@ -273,6 +302,11 @@ def open_stage(path: Path, *, clock: Clock, secret: bytes = b"s" * 32) -> Stage:
 def status_for(type_: ActionType) -> str:
     """Return the state an order needs for the action to be possible."""
     return "processing" if type_ in _EARLY else "delivered"
+
+
+def talk_of(scope: CustomerScope) -> ConversationId:
+    """Return the customer's one conversation."""
+    return ConversationId(f"c-{scope.customer_id}")
 
 
 def scope_of(action: Action) -> CustomerScope:

@@ -103,13 +103,14 @@ def _payable(order: Order, past: Sequence[EffectRow], asked: Money | None, value
 
 def _value(order: Order, lines: Iterable[LineRef], used: dict[str, int]) -> int:
     """Return what the lines cost, in minor units, units used up before left out. Raises: _No."""
-    prices = _prices(order)
+    prices, taken = _prices(order), dict(used)
     total = 0
     for line in lines:
-        units = prices.get(line.line_id, [])[used.get(line.line_id, 0) :]
         _demand(line.line_id in prices, "the order has no such line")
+        units = prices[line.line_id][taken.get(line.line_id, 0) :]
         _demand(line.quantity <= len(units), "that many were not ordered, or were settled before")
         total += sum(units[: line.quantity])
+        taken[line.line_id] = taken.get(line.line_id, 0) + line.quantity
     return total
 
 
