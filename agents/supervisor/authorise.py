@@ -37,7 +37,9 @@ from shared.ports.documents import CustomerScope, TenantScope
 from shared.ports.readers import ActionReader, BillingReader, Tombstones
 
 BY_POLICY: Final = "policy:"
-"""How the ceilings sign an approval; a person's signature begins with `person:`."""
+"""How the ceilings sign an approval."""
+BY_PERSON: Final = "person:"
+"""How a person's signature begins; nothing else is taken for one."""
 
 
 def approval_scope(tenant: TenantId, conversation: ConversationId, seq: int) -> str:
@@ -181,7 +183,7 @@ async def _grant(
         return Minted(None, decision)
     if facts.amount != action.amount:
         return Minted(None, Decision(Verdict.ASK, "what would be moved has changed since the decision"))
-    is_by_person = not action.approved_by.startswith(BY_POLICY)
+    is_by_person = action.approved_by.startswith(BY_PERSON)
     if decision.verdict is Verdict.ASK and not is_by_person:
         return Minted(None, decision)
     return Minted(mint.seal_grant(action, policy_version=policy.version, fence=fence), decision)

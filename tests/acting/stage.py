@@ -176,12 +176,12 @@ class Stage:
             return 0
         return (await self.actions.take_lane(scope_of(action), action.action_id, holder)).fence
 
-    async def mint(self, action: Action, fence: int) -> Minted:
+    async def mint(self, action: Action, fence: int, *, policy: TenantPolicy | None = None) -> Minted:
         """Ask the supervisor for a grant."""
         return await grant_action(
             action,
             fence=fence,
-            policy=POLICY,
+            policy=policy or POLICY,
             tier=Tier.ENTERPRISE,
             clock=self.clock,
             billing=self.billing_records,
