@@ -6,52 +6,65 @@ is then given a hint. Source: HD-01, PR-04, design §7 desk rows, faults 005, 08
 
 from typing import Final
 
+from orchestrators.triggers.approvals import check_approver, leave_undecided, may_be_closed
 from orchestrators.triggers.contract import Call
-from orchestrators.triggers.desk_models import CaseQueue, CaseShown, CaseSummary, QueueQuery, ReplyIn, ReplyShown
-from orchestrators.triggers.models import TurnAction, TurnSource
+from orchestrators.triggers.desk_models import CaseQueue, QueueQuery, ReplyIn, ReplyShown
+from orchestrators.triggers.desk_view import (
+    action_of,
+    case_of,
+    person_of,
+    refuse_anothers,
+    show_case,
+    summary,
+    ticket_of,
+)
 from orchestrators.triggers.outside_text import exempt_contacts
-from orchestrators.triggers.problems import Problem, ProblemKind, not_found
+from orchestrators.triggers.problems import Problem, ProblemKind
 from orchestrators.triggers.responses import Answer, json_answer
 from orchestrators.triggers.starting import hint_case
-from orchestrators.triggers.turns import conversation_scope, restore_all, show_thread
+from orchestrators.triggers.turns import conversation_scope
 from shared.domain.case import Case, CaseStatus
-from shared.domain.errors import NotFound
-from shared.domain.ids import CaseId
-from shared.domain.ticket import Owner, Ticket
+from shared.domain.ticket import Owner
 from shared.domain.transitions import TicketOp
 from shared.privacy.normalise import clean_input
 
-THREAD_TAIL: Final = 200
-"""Newest sequences of the thread a case shows. Value ours."""
 WAITING: Final = (CaseStatus.OPEN, CaseStatus.CLAIMED)
 """Statuses the queue shows unless asked otherwise: cases that still need somebody."""
 
 
 async def list_cases(call: Call) -> Answer:
-    """Return one page of the tenant's queue."""
+    """Return one page of the tenant's queue, or of the part of it that one trigger names."""
     asked = call.query_as(QueueQuery)
     statuses = (asked.status,) if asked.status else WAITING
-    cases, continuation = await call.services.cases.queue(call.tenant, statuses, asked.limit, asked.continuation)
-    return json_answer(CaseQueue(cases=tuple(_summary(case) for case in cases), continuation=continuation))
+    cases, continuation = await call.services.cases.queue(
+        call.tenant, statuses, asked.limit, asked.continuation, trigger=asked.trigger
+    )
+    return json_answer(CaseQueue(cases=tuple(summary(case) for case in cases), continuation=continuation))
 
 
 async def get_case(call: Call) -> Answer:
     """Return the case with thread, draft and sources, values restored for the person."""
-    return json_answer(await _shown(call, await _case(call)))
+    return json_answer(await show_case(call, await case_of(call)))
 
 
 async def claim_case(call: Call) -> Answer:
-    """Take the case; taking one's own again changes nothing, another's is a conflict."""
-    case = await call.services.cases.claim(call.tenant, _case_id(call), _person(call))
+    """Take the case; taking one's own again changes nothing, another's is a conflict.
+
+    One in which an action is decided is an approver's to take.
+    """
+    wanted = await case_of(call)
+    if wanted.action_id is not None:
+        check_approver(call)
+    case = await call.services.cases.claim(call.tenant, wanted.id, person_of(call))
     await _hint(call, case)
-    return json_answer(await _shown(call, case))
+    return json_answer(await show_case(call, case))
 
 
 async def reply_to_customer(call: Call) -> Answer:
     """Append the claimer's reply to the conversation; the same reply_id appends once."""
     given = call.body_as(ReplyIn)
     case = await _mine(call)
-    ticket = await _ticket(call, case)
+    ticket = await ticket_of(call, case)
     masked = await call.services.vault.mask_message(
         conversation_scope(ticket),
         clean_input(given.text),
@@ -60,7 +73,7 @@ async def reply_to_customer(call: Call) -> Answer:
     )
     reply_id = given.reply_id or call.services.ids.new_id()
     row = await call.services.tickets.add_person_reply(
-        call.tenant, case.conversation_id, masked.text, author=_person(call), reply_id=reply_id
+        call.tenant, case.conversation_id, masked.text, author=person_of(call), reply_id=reply_id
     )
     if row.text != masked.text:
         raise Problem(ProblemKind.CONFLICT, "The reply_id was used with another text.")
@@ -78,89 +91,31 @@ async def resolve_case(call: Call) -> Answer:
 
 
 async def _end(call: Call, status: CaseStatus, op: TicketOp) -> Answer:
-    """Close the case, then move the ticket it owns; repeating after a crash in between finishes the job."""
-    await _not_anothers(call, await _case(call))
-    case = await call.services.cases.close(call.tenant, _case_id(call), status)
-    ticket = await _ticket(call, case)
-    if ticket.owner is Owner.PERSON and ticket.case_id == case.id:
+    """Close the case, then move the ticket it owns; repeating after a crash in between finishes the job.
+
+    A case in which an action is decided owns no ticket: the bot has the conversation (design §9 "Approvals").
+    """
+    found = await case_of(call)
+    refuse_anothers(call, found)
+    if found.action_id is not None and not may_be_closed(await action_of(call, found)):
+        return json_answer(await show_case(call, await leave_undecided(call, found, status)))
+    case = await call.services.cases.close(call.tenant, found.id, status)
+    ticket = await ticket_of(call, case)
+    if case.action_id is None and ticket.owner is Owner.PERSON and ticket.case_id == case.id:
         await call.services.tickets.move(call.tenant, case.conversation_id, op)
     await _hint(call, case)
-    return json_answer(await _shown(call, case))
+    return json_answer(await show_case(call, case))
 
 
 async def _mine(call: Call) -> Case:
     """Return the case the caller has claimed. Raises: Problem (403 another's, 409 nobody's)."""
-    case = await _not_anothers(call, await _case(call))
+    case = await case_of(call)
+    refuse_anothers(call, case)
     if case.status is not CaseStatus.CLAIMED:
         raise Problem(ProblemKind.CONFLICT, f"The case is {case.status.value}; claim it first.")
     return case
 
 
-async def _not_anothers(call: Call, case: Case) -> Case:
-    if case.claimed_by is not None and case.claimed_by != _person(call):
-        raise Problem(ProblemKind.SCOPE, "Another person has claimed this case.")
-    return case
-
-
-async def _case(call: Call) -> Case:
-    case = await call.services.cases.get(call.tenant, _case_id(call))
-    if case is None:
-        raise not_found()
-    return case
-
-
-async def _ticket(call: Call, case: Case) -> Ticket:
-    ticket = await call.services.tickets.ticket(call.tenant, case.conversation_id)
-    if ticket is None:
-        raise NotFound(f"conversation {case.conversation_id!r} of case {case.id!r} is gone")
-    return ticket
-
-
-def _case_id(call: Call) -> CaseId:
-    return CaseId(call.ids["case"])
-
-
-def _person(call: Call) -> str:
-    """Return who holds the key: its owner, who keeps a claim over a rotated key."""
-    return call.by.owner or call.by.key_id
-
-
 async def _hint(call: Call, case: Case) -> None:
     if call.starter is not None:
         await hint_case(call.starter, case.id)
-
-
-async def _shown(call: Call, case: Case) -> CaseShown:
-    ticket = await _ticket(call, case)
-    draft = None
-    if case.draft is not None:
-        draft = (await restore_all(call.services, conversation_scope(ticket), [case.draft], ticket.language or "en"))[0]
-    return CaseShown(
-        **_summary(case).model_dump(),
-        message_id=case.message_id,
-        draft=draft,
-        sources=tuple(TurnSource(ref=s.ref, title=s.title, relevance=s.relevance) for s in case.sources),
-        proposed=tuple(
-            TurnAction(type=a.type, amount_minor=a.amount_minor, currency=a.currency, status=a.status.value)
-            for a in case.proposed
-        ),
-        thread=await show_thread(call.services, ticket, max(0, ticket.last_seq - THREAD_TAIL)),
-    )
-
-
-def _summary(case: Case) -> CaseSummary:
-    return CaseSummary(
-        case_id=case.id,
-        conversation_id=case.conversation_id,
-        customer_id=case.customer_id,
-        status=case.status.value,
-        severity=case.severity.value,
-        triggers=case.triggers,
-        reason=case.reason,
-        intent=case.intent,
-        opened_at=case.opened_at,
-        due_at=case.due_at,
-        claimed_by=case.claimed_by,
-        claimed_at=case.claimed_at,
-        closed_at=case.closed_at,
-    )

@@ -2,12 +2,13 @@
 
 from datetime import datetime
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from orchestrators.triggers.models import (
     MAX_CONTINUATION_CHARS,
     MAX_PAGE,
     Id,
+    Line,
     QueryModel,
     Request,
     Shown,
@@ -15,14 +16,19 @@ from orchestrators.triggers.models import (
     Thread,
     TurnAction,
     TurnSource,
+    one_line,
 )
+from shared.domain.actions import MAX_REASON_CHARS, Address, LineRef
 from shared.domain.case import CaseStatus
+from shared.domain.human_triggers import HumanTrigger
 
 
 class QueueQuery(QueryModel):
     """Which cases; without a status, those that still need somebody."""
 
     status: CaseStatus | None = None
+    trigger: HumanTrigger | None = None
+    """Only cases this trigger names, their first: `poison` lists the quarantine."""
     limit: int = Field(default=100, ge=1, le=MAX_PAGE)
     continuation: str | None = Field(default=None, max_length=MAX_CONTINUATION_CHARS)
 
@@ -46,6 +52,8 @@ class CaseSummary(Shown):
     triggers: tuple[str, ...]
     reason: str
     intent: str | None
+    action_id: str | None
+    """The action a person decides about in this case; none in a handoff."""
     opened_at: datetime
     due_at: datetime
     claimed_by: str | None
@@ -54,10 +62,56 @@ class CaseSummary(Shown):
 
 
 class CaseQueue(Shown):
-    """A page of the queue: most severe first, oldest first within a severity."""
+    """A page of the queue: by severity, cases near their SLA one tier higher, oldest first within a tier."""
 
     cases: tuple[CaseSummary, ...]
     continuation: str | None
+
+
+class ApprovalShown(Shown):
+    """The action a person decides about, with everything the decision rests on."""
+
+    action_id: str
+    type: str
+    state: str
+    order_id: str | None
+    lines: tuple[LineRef, ...]
+    """The lines it touches; empty for the whole order."""
+    amount_minor: int | None
+    currency: str | None
+    address: Address | None
+    """Where the parcel would go; none yet when the approver has to write it."""
+    note: str
+    """What a note or an update of the ticket would say."""
+    reason: str
+    """Why it waits, or how it ended."""
+    policy_version: int
+    """The policy it was decided under; its ceilings are read again when it is carried out."""
+    approved_by: str
+    approved_at: datetime | None
+    requested_at: datetime
+    expires_at: datetime
+
+
+class ApproveIn(Request):
+    """A person's approval."""
+
+    address: Address | None = None
+    """Where the parcel goes; needed to approve a change of address, and only there."""
+    amount_minor: int | None = Field(default=None, ge=0)
+    """The amount the approver saw: by now another one is a conflict."""
+
+    @field_validator("address")
+    @classmethod
+    def _is_plain(cls, address: Address | None) -> Address | None:
+        return None if address is None else Address(**{k: one_line(v) for k, v in address.model_dump().items()})
+
+
+class RejectIn(Request):
+    """A person's refusal."""
+
+    reason: Line = Field(default="", max_length=MAX_REASON_CHARS)
+    """For the desk; the customer is not shown it."""
 
 
 class CaseShown(CaseSummary):
@@ -68,6 +122,7 @@ class CaseShown(CaseSummary):
     """The unsent draft, values restored."""
     sources: tuple[TurnSource, ...]
     proposed: tuple[TurnAction, ...]
+    action: ApprovalShown | None
     thread: Thread
 
 

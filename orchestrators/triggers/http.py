@@ -188,6 +188,20 @@ async def desk_resolution(req: func.HttpRequest, client: df.DurableOrchestration
     return await serve("v1/desk/cases/{case}/resolve", req, client)
 
 
+@blueprint.route(route="v1/desk/cases/{case}/approve", methods=METHODS)
+@blueprint.durable_client_input(client_name="client")
+async def desk_approval(req: func.HttpRequest, client: df.DurableOrchestrationClient) -> func.HttpResponse:
+    """Approving an action."""
+    return await serve("v1/desk/cases/{case}/approve", req, client)
+
+
+@blueprint.route(route="v1/desk/cases/{case}/reject", methods=METHODS)
+@blueprint.durable_client_input(client_name="client")
+async def desk_rejection(req: func.HttpRequest, client: df.DurableOrchestrationClient) -> func.HttpResponse:
+    """Refusing an action."""
+    return await serve("v1/desk/cases/{case}/reject", req, client)
+
+
 @blueprint.route(route="health/live", methods=METHODS)
 async def health_live(req: func.HttpRequest) -> func.HttpResponse:
     """Liveness."""

@@ -8,6 +8,7 @@ from typing import Final
 
 from orchestrators.triggers import (
     agents,
+    approvals,
     articles,
     conversations,
     desk,
@@ -180,6 +181,16 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
     Operation(
         "resolve_case", "POST", f"{_CASE}/resolve", "End the case.",
         desk.resolve_case, {200: desk_models.CaseShown}, _DESK, request=models.Nothing, is_body_optional=True,
+    ),
+    Operation(
+        "approve_action", "POST", f"{_CASE}/approve", "Approve the action a case is about; for approvers.",
+        approvals.approve_action, {200: desk_models.CaseShown}, _DESK,
+        request=desk_models.ApproveIn, is_body_optional=True,
+    ),
+    Operation(
+        "reject_action", "POST", f"{_CASE}/reject", "Refuse the action a case is about; for approvers.",
+        approvals.reject_action, {200: desk_models.CaseShown}, _DESK,
+        request=desk_models.RejectIn, is_body_optional=True,
     ),
     # ---- operations
     Operation(
