@@ -81,7 +81,8 @@ async def leave_undecided(call: Call, case: Case, status: CaseStatus) -> Case:
     """
     action = await action_of(call, case)
     if status is CaseStatus.RELEASED and action is not None and action.state is ActionState.PENDING:
-        return await call.services.cases.reopen(call.tenant, case.id, case.reason)
+        # Its SLA goes on: taking a case and letting go of it must not keep on-call from hearing of it.
+        return await call.services.cases.reopen(call.tenant, case.id, case.reason, due_at=case.due_at)
     raise Problem(ProblemKind.CONFLICT, "An action waits in this case, or is under way: approve or reject it first.")
 
 

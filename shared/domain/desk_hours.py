@@ -12,7 +12,7 @@ from pydantic import Field, field_validator, model_validator
 
 from shared.domain.wire_model import Wire
 
-MAX_DAYS_AHEAD: Final = 60
+DAYS_AHEAD: Final = 60
 """Days looked ahead for desk time: the longest SLA, at a desk that is open for half of the working week. Value ours."""
 
 
@@ -54,7 +54,7 @@ class DeskHours(Wire):
     def after(self, now: datetime, minutes: int) -> datetime:
         """Return the moment at which so many minutes with somebody at the desk have passed, in the desk's own zone.
 
-        Past MAX_DAYS_AHEAD the end of the last shift within them stands for it.
+        Past DAYS_AHEAD the end of the last shift within them stands for it.
         """
         left, reached = timedelta(minutes=minutes), now + timedelta(minutes=minutes)
         for opens, closes in self._open_from(now):
@@ -71,11 +71,11 @@ class DeskHours(Wire):
         """
         zone, begin = ZoneInfo(self.timezone), now.astimezone(UTC)
         today = now.astimezone(zone).date()
-        for ahead in range(MAX_DAYS_AHEAD if self.shifts else 0):
+        for ahead in range(DAYS_AHEAD if self.shifts else 0):
             day = today + timedelta(days=ahead)
             for shift in sorted((s for s in self.shifts if s.weekday == day.weekday()), key=lambda s: s.opens):
                 opens = datetime.combine(day, shift.opens, zone).astimezone(UTC)
                 closes = datetime.combine(day, shift.closes, zone).astimezone(UTC)
-                if closes > begin:
+                if max(opens, begin) < closes:
                     yield max(opens, begin), closes
                     begin = closes

@@ -13,7 +13,7 @@ from shared.domain.phrases.order_texts import STATUS_WORDS
 from shared.domain.phrases.orders import OrderFact, canonical_status, order_sentences, status_label
 from shared.domain.phrases.products import ProductFact, is_available, product_options, product_prices, product_sentences
 from shared.domain.phrases.rendering import render_date, render_money
-from shared.domain.phrases.waiting import handoff_text, waiting_text
+from shared.domain.phrases.waiting import waiting_text
 
 __all__ = [
     "FALLBACK",
@@ -27,7 +27,6 @@ __all__ = [
     "done_sentence",
     "done_text",
     "expired_text",
-    "handoff_text",
     "in_progress_text",
     "is_available",
     "order_sentences",

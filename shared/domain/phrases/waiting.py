@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from shared.domain.desk_hours import DeskHours
-from shared.domain.phrases.catalog import Phrase, phrase, phrase_language
+from shared.domain.phrases.catalog import phrase_language
 from shared.domain.phrases.rendering import render_date
 from shared.domain.phrases.waiting_texts import BARE_AFTER_BY, ON_DATE, ON_WEEKDAY, TODAY, UNITS, WAITING_TEXTS, WHEN
 from shared.domain.typed_values.calendar import WEEKDAYS
@@ -21,17 +21,11 @@ WEEKDAYS_AHEAD: Final = 6
 """Days ahead up to which a weekday's name says which day is meant. Value ours."""
 
 
-def handoff_text(language: str, *, sla_minutes: int, now: datetime, hours: DeskHours, is_busy: bool) -> str:
-    """Return the whole handoff: that a person takes over and when to expect them, in one message.
-
-    Above the queue's cap it is only said that the message arrived: nobody can be promised soon.
-    """
-    said = phrase(Phrase.ACKNOWLEDGE if is_busy else Phrase.HANDOFF, language)
-    return f"{said} {waiting_text(language, sla_minutes=sla_minutes, now=now, hours=hours, is_busy=is_busy)}"
-
-
 def waiting_text(language: str, *, sla_minutes: int, now: datetime, hours: DeskHours, is_busy: bool) -> str:
-    """Return when a person is expected to answer, as what we aim at; with the opening time while the desk is closed."""
+    """Return when a person is expected to answer, as what we aim at; with the opening time while the desk is closed.
+
+    With `is_busy`, for a queue above its cap, only that no time can be named.
+    """
     base = phrase_language(language)
     if is_busy:
         return WAITING_TEXTS["busy"][base]

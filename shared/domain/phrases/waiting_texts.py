@@ -44,7 +44,7 @@ WAITING_TEXTS: Final[dict[str, dict[str, str]]] = {
         "nl": "Daarna streven we ernaar binnen {duration} te antwoorden.",
     },
     "busy": {
-        "en": "Our team has more messages than usual right now, so we cannot say when a person will reply.",
+        "en": "Our team has more messages than usual right now, so we cannot say when it will answer.",
         "es": "Nuestro equipo tiene ahora más mensajes de lo habitual, así que no podemos decir cuándo responderá.",
         "fr": "Notre équipe a plus de messages que d'habitude, nous ne pouvons donc pas dire quand elle répondra.",
         "de": "Unser Team hat gerade mehr Nachrichten als üblich; wir können nicht sagen, wann es antworten wird.",

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.supervisor.promises import find_promises
+from shared.domain.deltas import ActionResult, ActionStatus
 from shared.domain.ids import OrderId
 from shared.domain.intents import ActionType
 from shared.domain.money import Money, minor_digits
@@ -17,6 +18,7 @@ from shared.domain.phrases import (
     LANGUAGES,
     Phrase,
     canned_texts,
+    done_sentence,
     done_text,
     expired_text,
     in_progress_text,
@@ -102,6 +104,20 @@ def test_a_request_that_is_not_done_promises_nothing(language: str, said: Callab
         text = said(language, order=order)
         assert find_promises(text) == frozenset()
         assert ("#1001" in text) is (order is not None)
+
+
+@pytest.mark.req("SU-01", "AX-01")
+def test_the_sentence_of_a_turns_action_is_made_from_its_record() -> None:
+    """What grounding compares a reply with; none for what was not done, or is not the customer's to hear of."""
+    done = ActionResult(type="refund", status=ActionStatus.EXECUTED, order_id=ORDER, amount_minor=4_200, currency="EUR")
+    waiting = done.model_copy(update={"status": ActionStatus.PENDING_APPROVAL})
+    note = ActionResult(type="crm_note", status=ActionStatus.EXECUTED)
+
+    assert done_sentence(done, "de") == "Wir haben 42,00\u00a0€ zu Ihrer Bestellung #1001 erstattet."
+    assert done_sentence(done.model_copy(update={"amount_minor": None}), "de") == (
+        "Wir haben Ihre Bestellung #1001 erstattet."
+    )
+    assert done_sentence(waiting, "de") == done_sentence(note, "de") == ""
 
 
 @pytest.mark.req("AX-05", "SU-01")
