@@ -63,6 +63,12 @@ async def record_turn(
         took_ms=round(took * 1000),
         agent_ms=times.took_ms,
         rungs=times.rungs,
+        facts=times.facts,
+        action_facts=times.action_facts,
+        has_widened=times.has_widened,
+        is_first=times.is_first,
+        shadow=times.shadow,
+        is_audited=times.is_audited,
         at=at,
     )
     is_new = await ledger.append(scope, entry)

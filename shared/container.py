@@ -48,7 +48,7 @@ from shared.ports.integrations import BillingWriter, CrmWriter, TicketDesk
 from shared.ports.models import ComposerModel, Embedder, EscalationModel, IntentClassifier, ReviewModel, SafetyScreen
 from shared.ports.pager import Pager
 from shared.ports.readers import AccountReader, ArticleSearch, BillingReader, TicketHistoryReader
-from shared.ports.writers import AnalyticsWriter, LedgerWriter
+from shared.ports.writers import LedgerWriter
 from shared.privacy.keys import KeyRing as DataKeys
 from shared.privacy.vault import Vault
 from shared.retrieval.ladder import HybridSearch
@@ -83,7 +83,7 @@ class Services:
     desk: TicketDesk
     tombstones: TombstoneRecords
     ledger: LedgerWriter
-    analytics: AnalyticsWriter
+    analytics: AnalyticsRecords
     dead_letters: DeadLetterRecords
     vault: Vault
     search: ArticleSearch

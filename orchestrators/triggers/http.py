@@ -149,6 +149,24 @@ async def tenant_policy_changes(req: func.HttpRequest) -> func.HttpResponse:
     return await serve("v1/tenants/{tenant}/policy/changes", req)
 
 
+@blueprint.route(route="v1/tenants/{tenant}/policy/rollback", methods=METHODS)
+async def tenant_policy_rollback(req: func.HttpRequest) -> func.HttpResponse:
+    """An earlier policy brought back."""
+    return await serve("v1/tenants/{tenant}/policy/rollback", req)
+
+
+@blueprint.route(route="v1/tenants/{tenant}/governance", methods=METHODS)
+async def tenant_governance(req: func.HttpRequest) -> func.HttpResponse:
+    """The governance in force."""
+    return await serve("v1/tenants/{tenant}/governance", req)
+
+
+@blueprint.route(route="v1/desk/audits", methods=METHODS)
+async def desk_audits(req: func.HttpRequest) -> func.HttpResponse:
+    """Turns to look at."""
+    return await serve("v1/desk/audits", req)
+
+
 @blueprint.route(route="v1/desk/cases", methods=METHODS)
 async def desk_cases(req: func.HttpRequest) -> func.HttpResponse:
     """The queue."""

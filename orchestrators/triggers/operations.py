@@ -18,6 +18,10 @@ from orchestrators.triggers import (
     messages,
     models,
     openapi,
+    oversight,
+    oversight_models,
+    policies,
+    policy_models,
     search,
     tenants,
 )
@@ -149,16 +153,24 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
     ),
     Operation(
         "get_policy", "GET", f"{_TENANT}/policy", "Read the policy in force.",
-        tenants.get_policy, {200: tm.PolicySaved}, _MANAGER,
+        policies.get_policy, {200: policy_models.PolicySaved}, _MANAGER,
     ),
     Operation(
-        "put_policy", "PUT", f"{_TENANT}/policy", "Validate and save the policy.",
-        tenants.put_policy, {200: tm.PolicySaved}, _MANAGER,
-        request=TenantPolicy, query=tm.PolicyQuery, max_body_bytes=ARTICLE_BYTES,
+        "put_policy", "PUT", f"{_TENANT}/policy", "Validate and save the policy, or rehearse it over the last turns.",
+        policies.put_policy, {200: policy_models.PolicySaved}, _MANAGER,
+        request=TenantPolicy, query=policy_models.PolicyQuery, max_body_bytes=ARTICLE_BYTES,
     ),
     Operation(
         "list_policy_changes", "GET", f"{_TENANT}/policy/changes", "Read who changed the policy, and when.",
-        tenants.list_policy_changes, {200: tm.PolicyLog}, _MANAGER,
+        policies.list_policy_changes, {200: policy_models.PolicyLog}, _MANAGER,
+    ),
+    Operation(
+        "roll_back_policy", "POST", f"{_TENANT}/policy/rollback", "Save an earlier version's content anew.",
+        policies.roll_back_policy, {200: policy_models.PolicySaved}, _MANAGER, request=policy_models.RollbackIn,
+    ),
+    Operation(
+        "get_governance", "GET", f"{_TENANT}/governance", "Read phase, ceilings, approvals, drift and first contacts.",
+        oversight.get_governance, {200: oversight_models.GovernanceShown}, _MANAGER,
     ),
     # ---- desk
     Operation(
@@ -191,6 +203,10 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         "reject_action", "POST", f"{_CASE}/reject", "Refuse the action a case is about; for approvers.",
         approvals.reject_action, {200: desk_models.CaseShown}, _DESK,
         request=desk_models.RejectIn, is_body_optional=True,
+    ),
+    Operation(
+        "list_audits", "GET", "v1/desk/audits", "Read the turns drawn for a person to look at.",
+        oversight.list_audits, {200: oversight_models.AuditList}, _DESK, query=oversight_models.AuditQuery,
     ),
     # ---- operations
     Operation(

@@ -1,6 +1,6 @@
-"""Requests and responses of tenants, keys and policies. Secrets appear once, in the answer that makes them.
+"""Requests and responses of tenants and keys. Secrets appear once, in the answer that makes them.
 
-Source: GW-02, design §7 `/v1/tenants`, fault 038.
+Source: GW-02, design §7 `/v1/tenants`.
 """
 
 from datetime import datetime
@@ -8,9 +8,8 @@ from typing import Final
 
 from pydantic import Field
 
-from orchestrators.triggers.models import Id, Line, QueryModel, Request, Shown
+from orchestrators.triggers.models import Id, Line, Request, Shown
 from shared.domain.api_key import DeskRole, KeyScope
-from shared.domain.policy import TenantPolicy
 from shared.domain.tenant import TenantStatus
 from shared.domain.tiers import Tier
 
@@ -107,33 +106,3 @@ class KeyList(Shown):
     """A tenant's keys, oldest first."""
 
     keys: tuple[KeyShown, ...]
-
-
-class PolicyQuery(QueryModel):
-    """Whether to validate only."""
-
-    dry_run: bool = False
-
-
-class PolicySaved(Shown):
-    """The policy in force, or with `dry_run` the one that would be, and which settings differ."""
-
-    policy: TenantPolicy
-    is_dry_run: bool
-    changed: tuple[str, ...]
-
-
-class PolicyChange(Shown):
-    """One line of the change log: who, when, what."""
-
-    version: int
-    author: str
-    saved_at: datetime
-    changed: tuple[str, ...]
-    policy: TenantPolicy
-
-
-class PolicyLog(Shown):
-    """Saved versions, newest first."""
-
-    changes: tuple[PolicyChange, ...]

@@ -14,6 +14,8 @@ from shared.domain.wire_model import Wire
 
 DAYS_AHEAD: Final = 60
 """Days looked ahead for desk time: the longest SLA, at a desk that is open for half of the working week. Value ours."""
+MAX_SHIFTS: Final = 50
+"""Most shifts of a week. Value ours."""
 
 
 class Shift(Wire):
@@ -35,7 +37,7 @@ class DeskHours(Wire):
     """The week of a desk; without shifts it is always open."""
 
     timezone: str = "UTC"
-    shifts: tuple[Shift, ...] = Field(default=(), max_length=50)
+    shifts: tuple[Shift, ...] = Field(default=(), max_length=MAX_SHIFTS)
 
     @field_validator("timezone")
     @classmethod

@@ -7,7 +7,9 @@ from datetime import datetime
 
 from pydantic import Field
 
+from shared.domain.governance import ActionFacts
 from shared.domain.ids import ConversationId, InstanceId, MessageId, SourceRef, TenantId, digest
+from shared.domain.routing_facts import RoutingFacts
 from shared.domain.wire_model import Wire
 
 GENESIS = "0" * 64
@@ -65,4 +67,16 @@ class TurnRecord(Wire):
     """Milliseconds an agent's activity took, all attempts."""
     rungs: dict[str, int] = Field(default_factory=dict)
     """Retries by agent."""
+    facts: RoutingFacts | None = None
+    """What the last routing decision rested on; no customer text (dry run, SC-02)."""
+    action_facts: tuple[ActionFacts, ...] = ()
+    """What each decision about an action rested on."""
+    has_widened: bool = False
+    """Retrieval had been repeated with a wider net by then (KB-12)."""
+    is_first: bool = False
+    """The conversation's first turn (fault 110: first-contact errors are counted apart)."""
+    shadow: str = ""
+    """Whether a second validator agreed: agree, differ, or empty when it was not asked (SU-06)."""
+    is_audited: bool = False
+    """Drawn for a person to look at afterwards (SC-02)."""
     at: datetime

@@ -4,7 +4,7 @@ Versioned; validated when saved. Source: CO-02, ES-03, design §5 (opt-in), §9 
 """
 
 from enum import StrEnum
-from typing import Final
+from typing import Annotated, Final
 
 from pydantic import Field
 
@@ -18,12 +18,16 @@ from shared.domain.wire_model import Wire
 
 MAX_RULES: Final = 50
 """Most escalation rules a tenant may save; refused up front with this limit. Source: fault 110; value ours."""
-
-
+MAX_RULE_PHRASES: Final = 20
+"""Most phrases of one rule. Value ours."""
 CONTACTS_BEFORE_PERSON: Final = 2
 """Earlier contacts on one unresolved issue after which the next brings a person. Source: GO-03 (third contact)."""
 QUEUE_CAP: Final = 500
 """Open cases of a tenant above which customers are only told that their message arrived. Source: RK-01; value ours."""
+MAX_QUEUE_CAP: Final = 100_000
+"""Highest cap a tenant may set. Value ours."""
+MAX_SLA_MINUTES: Final = 30 * 24 * 60
+"""Longest time a tenant may let a case wait unclaimed. Unit: minutes. Value ours: thirty days."""
 
 
 class EscalationRule(Wire):
@@ -31,7 +35,7 @@ class EscalationRule(Wire):
 
     name: str = Field(min_length=1, max_length=80)
     intents: tuple[CustomerIntent, ...] = ()
-    phrases: tuple[str, ...] = Field(default=(), max_length=20)
+    phrases: tuple[str, ...] = Field(default=(), max_length=MAX_RULE_PHRASES)
     min_order_minor: int | None = Field(default=None, ge=0)
 
 
@@ -84,11 +88,11 @@ class TenantPolicy(Wire):
     """Storage scrubbing (PV-03)."""
     routing: RoutingRules = RoutingRules()
     governance: Governance = Governance()
-    sla_minutes: dict[Severity, int] = Field(default_factory=dict)
+    sla_minutes: dict[Severity, Annotated[int, Field(ge=1, le=MAX_SLA_MINUTES)]] = Field(default_factory=dict)
     """Minutes a case may wait unclaimed, by severity; a severity left out keeps the default (PR-04)."""
     desk_hours: DeskHours = DeskHours()
     """When people are at the desk; says what a customer may be told of waiting."""
-    queue_cap: int = Field(default=QUEUE_CAP, ge=1, le=100_000)
+    queue_cap: int = Field(default=QUEUE_CAP, ge=1, le=MAX_QUEUE_CAP)
     """Open cases above which a handoff is only acknowledged, without an expected time (RK-01, fault 014)."""
     approval_hours: int = Field(default=APPROVAL_HOURS, ge=1, le=30 * 24)
     """Hours an action waits for a person's decision (AX-02)."""

@@ -17,6 +17,7 @@ from shared.adapters.records.codec import from_stored, to_moment
 from shared.domain.case import Case, CaseStatus
 from shared.domain.human_triggers import HumanTrigger
 from shared.domain.ids import TenantId, digest
+from shared.domain.policy import MAX_QUEUE_CAP
 from shared.domain.priority import TIER, near_at, promoted
 from shared.ports.clock import Clock
 from shared.ports.documents import Container, Documents, PlatformScope, Query, TenantScope, Where
@@ -110,6 +111,14 @@ class CaseQueue:
         if len(self._counts) > REMEMBERED_COUNTS:
             self._counts.popitem(last=False)
         return count
+
+    async def approvals_waiting(self, scope: TenantScope) -> int:
+        """Return how many cases of the tenant wait for a decision about an action, at most MAX_QUEUE_CAP."""
+        where = (
+            Where("status", "in", [CaseStatus.OPEN.value, CaseStatus.CLAIMED.value]),
+            Where("named_by", "=", HumanTrigger.CEILING.value),
+        )
+        return await self._documents.count(Container.CASES, scope, Query(scope.tenant_id, where, limit=MAX_QUEUE_CAP))
 
     def _count_opened(self, scope: TenantScope) -> None:
         known = self._counts.get(scope.tenant_id)

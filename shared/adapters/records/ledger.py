@@ -105,3 +105,24 @@ class AnalyticsRecords:
         except AlreadyExists:
             return False
         return True
+
+    async def recent(self, scope: TenantScope, limit: int) -> tuple[TurnRecord, ...]:
+        """Return the tenant's newest turn records first."""
+        query = Query(scope.tenant_id, (Where("kind", "=", "turn"),), order_by="at", is_descending=True, limit=limit)
+        page = await self._documents.query(Container.ANALYTICS, scope, query)
+        return tuple(from_stored(TurnRecord, stored) for stored in page.items)
+
+    async def audited(
+        self, scope: TenantScope, limit: int, continuation: str | None = None
+    ) -> tuple[tuple[TurnRecord, ...], str | None]:
+        """Return a page of the turns drawn for a person to look at, newest first, and the token of the next."""
+        query = Query(
+            scope.tenant_id,
+            (Where("kind", "=", "turn"), Where("is_audited", "=", True)),
+            order_by="at",
+            is_descending=True,
+            limit=limit,
+            continuation=continuation,
+        )
+        page = await self._documents.query(Container.ANALYTICS, scope, query)
+        return tuple(from_stored(TurnRecord, stored) for stored in page.items), page.continuation

@@ -14,7 +14,9 @@ from shared.adapters.records.secret_box import SecretBox
 from shared.domain.errors import AlreadyExists, NotFound, VersionConflict
 from shared.domain.ids import TenantId
 from shared.domain.policy import TenantPolicy
-from shared.domain.tenant import PolicyVersion, Tenant, TenantStatus, changed_settings, check_policy
+from shared.domain.policy_changes import changed_settings
+from shared.domain.policy_check import check_policy
+from shared.domain.tenant import PolicyVersion, Tenant, TenantStatus
 from shared.domain.tiers import Tier
 from shared.ports.clock import Clock, IdSource
 from shared.ports.documents import (
@@ -161,13 +163,22 @@ class TenantRecords:
         )
         return tuple(from_stored(PolicyVersion, stored) for stored in page.items)
 
+    async def policy_version(self, scope: TenantScope, version: int) -> TenantPolicy | None:
+        """Return the policy as it was saved in that version, or None; version 1 is the default no one has to save."""
+        stored = await self._documents.read(Container.TENANTS, scope, scope.tenant_id, f"{_POLICY}@{version}")
+        if stored is None:
+            return TenantPolicy() if version == 1 else None
+        return from_stored(PolicyVersion, stored).policy
+
     async def save_policy(
-        self, scope: TenantScope, policy: TenantPolicy, *, over_version: int, author: str
+        self, scope: TenantScope, policy: TenantPolicy, *, over_version: int, author: str, restores: int | None = None
     ) -> TenantPolicy:
         """Save the policy as the next version and return it; its own `version` is not looked at.
 
-        Raises: SchemaError when it contradicts itself or names an unknown telephone region; VersionConflict when
-        `over_version` is no longer the version in force; NotFound without such a tenant.
+        `restores` says which earlier version's content it is.
+
+        Raises: PolicyRefused when it cannot hold; SchemaError when it names an unknown telephone region;
+        VersionConflict when `over_version` is no longer the version in force; NotFound without such a tenant.
         """
         check_policy(policy)
         validate_regions(policy.phone_regions)
@@ -187,6 +198,7 @@ class TenantRecords:
             author=author,
             saved_at=self._clock.now(),
             changed=changed_settings(before, saved),
+            restores=restores,
         )
         history = current.model_copy(update={"id": f"{_POLICY}@{saved.version}", "kind": "policy_version"})
         put: Operation = Create(to_document(current)) if found is None else Replace(to_document(current), found[0].etag)
