@@ -7,13 +7,14 @@ approver saw is read again before anything is done. Source: design §9 "Approval
 from datetime import datetime
 from typing import Final
 
+from orchestrators.activities.authorising import ref_of
 from orchestrators.triggers.contract import Call
 from orchestrators.triggers.desk_models import ApproveIn, RejectIn
 from orchestrators.triggers.desk_view import action_of, case_of, person_of, refuse_anothers, show_case, ticket_of
 from orchestrators.triggers.outside_text import exempt_contacts
 from orchestrators.triggers.problems import FieldError, Problem, ProblemKind
 from orchestrators.triggers.responses import Answer, json_answer
-from orchestrators.triggers.starting import hint_action
+from orchestrators.triggers.starting import wake_action
 from orchestrators.triggers.turns import conversation_scope
 from shared.domain.actions import SETTLED, Action, ActionOp, ActionState, Address, ChangeAddressProposal, Proposal
 from shared.domain.api_key import DeskRole
@@ -116,7 +117,7 @@ async def _decide(
             ProblemKind.CONFLICT, "The action was decided, ended or changed at the same moment; read the case again."
         ) from None
     if call.starter is not None:
-        await hint_action(call.starter, action.action_id)
+        await wake_action(call.starter, ref_of(action))
     return json_answer(await show_case(call, claimed))
 
 

@@ -9,7 +9,7 @@ from typing import Final
 import azure.durable_functions as df
 import azure.functions as func
 
-from orchestrators.triggers.starting import start_action, start_case
+from orchestrators.triggers.starting import start_case, wake_action
 from shared.container import Services
 from shared.domain.actions import ActionRef
 from shared.domain.case import CaseStatus
@@ -52,12 +52,13 @@ async def await_cases(documents: func.DocumentList, client: df.DurableOrchestrat
     The sweeper finds what this misses.
     """
     for document in documents:
-        is_waiting = document.get("status") == CaseStatus.OPEN.value and not document.get("is_paged")
-        if document.get("kind") != "case" or not is_waiting:
+        if document.get("kind") != "case":
             continue
         tenant = TenantId(str(document["tenant_id"]))
-        await start_case(client, tenant, CaseId(str(document["id"])))
+        if document.get("status") == CaseStatus.OPEN.value and not document.get("is_paged"):
+            await start_case(client, tenant, CaseId(str(document["id"])))
         action, account = document.get("action_id"), document.get("customer_id")
-        if action and account:
+        # The newest version of a case is all a feed brings: it may have been claimed or decided by now (fault 088).
+        if action and account and document.get("status") != CaseStatus.RESOLVED.value:
             ref = ActionRef(tenant_id=tenant, account_id=CustomerId(str(account)), action_id=str(action))
-            await start_action(client, ref)
+            await wake_action(client, ref)

@@ -67,17 +67,16 @@ async def hint_case(client: df.DurableOrchestrationClient, case: CaseId) -> None
         _log.info("no flow to hint for case %s", case)
 
 
-async def start_action(client: df.DurableOrchestrationClient, ref: ActionRef) -> None:
-    """Start the instance that sees the action through; starting it again while it runs is success."""
+async def wake_action(client: df.DurableOrchestrationClient, ref: ActionRef) -> None:
+    """Let the action's instance look at the store: started if none runs, hinted if one waits (fault 082).
+
+    A hint can be lost between an instance's look and its wait; the sweeper wakes it again.
+    """
     await _start(client, FlowName.RUN_ACTION, action_instance_id(ref.action_id), encode(ref))
-
-
-async def hint_action(client: df.DurableOrchestrationClient, action_id: str) -> None:
-    """Tell the action's flow to look at the store; a lost hint costs nothing (fault 082)."""
     try:
-        await client.raise_event(action_instance_id(action_id), EventName.ACTION_CHANGED.value, {})
+        await client.raise_event(action_instance_id(ref.action_id), EventName.ACTION_CHANGED.value, {})
     except Exception:  # noqa: BLE001 - the trigger edge: the SDK raises bare Exception, and the hint may be lost
-        _log.info("no flow to hint for action %s", action_id)
+        _log.info("no flow to hint for action %s", ref.action_id)
 
 
 class _Start(Enum):

@@ -14,7 +14,7 @@ import azure.durable_functions as df
 from orchestrators.activities.agents import record_without_flow
 from orchestrators.activities.authorising import open_approval, ref_of
 from orchestrators.activities.turn import finish_lost_handoff, hand_over_lost_turn
-from orchestrators.triggers.starting import is_running, start_action, start_case, start_turn
+from orchestrators.triggers.starting import is_running, start_case, start_turn, wake_action
 from shared.container import Services
 from shared.domain.actions import Action
 from shared.domain.case import Case
@@ -138,7 +138,7 @@ def _unopened(action: Action, parts: Services) -> Chore:
 
 def _action(action: Action, client: df.DurableOrchestrationClient) -> Chore:
     async def do() -> None:
-        await start_action(client, ref_of(action))
+        await wake_action(client, ref_of(action))
 
     # Somebody waits for their money, and mostly a person has decided it: before any automated turn.
     return _human("see action through", Severity(action.severity), action.requested_at, action.action_id, do)

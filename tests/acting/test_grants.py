@@ -264,4 +264,4 @@ async def test_nothing_is_decided_against_a_begun_action_before_the_shop_was_rea
     minted = await stage.mint(undone, 2)
 
     assert (minted.grant, minted.effect) == (None, effect)
-    assert PERSON == undone.approved_by
+    assert undone.approved_by == PERSON

@@ -105,12 +105,15 @@ class Flows:
     data_dir: Path
     cast: Cast = field(default_factory=Cast)
     before: set[str] = field(default_factory=set)
+    customer: CustomerId = ANA
+    """Whose orders and actions a test is about."""
 
     # -- the stage -----------------------------------------------------------------------------------------------------
 
     def begin(self) -> None:
         """Put a fresh cast on, and remember which instances are not this test's."""
         self.cast = Cast()
+        self.customer = ANA
         self.before = set(self._instances())
         self.play_with()
 
@@ -209,16 +212,22 @@ class Flows:
 
     # -- the shop ------------------------------------------------------------------------------------------------------
 
+    async def newcomer(self) -> None:
+        """Go on with a customer nobody has paid before: ceilings count an account's sum."""
+        self.customer = CustomerId(f"new-{secrets.token_hex(4)}")
+        scope = CustomerScope(TENANT, self.customer)
+        await ShopRecords(self.base.documents).put_customer(scope, Profile(customer_id=self.customer, name="New"))
+
     async def order(self, number: str | None = None, **other: object) -> Order:
-        """Give ana an order of her own, like the shop's first one but for what is said."""
+        """Give the customer an order of their own, like the shop's first one but for what is said."""
         id = OrderId(number or str(secrets.randbelow(10**9)))
-        made = ANAS_ORDER.model_copy(update={"order_id": id, **other})
-        await ShopRecords(self.base.documents).put_order(CustomerScope(TENANT, ANA), made)
+        made = ANAS_ORDER.model_copy(update={"order_id": id, "customer_id": self.customer, **other})
+        await ShopRecords(self.base.documents).put_order(CustomerScope(TENANT, self.customer), made)
         return made
 
     async def order_now(self, id: OrderId) -> Order:
-        """Return ana's order as the shop has it."""
-        found = await self.base.accounts.order(CustomerScope(TENANT, ANA), id)
+        """Return the customer's order as the shop has it."""
+        found = await self.base.accounts.order(CustomerScope(TENANT, self.customer), id)
         assert found is not None
         return found
 
@@ -254,14 +263,14 @@ class Flows:
             await self.base.documents.create(Container.ACTIONS, scope, customer_partition(scope), to_row(action))
 
     async def action(self, id: str) -> Action:
-        """Return an action of ana's."""
-        found = await self.base.actions.get(CustomerScope(TENANT, ANA), id)
+        """Return an action of the customer's."""
+        found = await self.base.actions.get(CustomerScope(TENANT, self.customer), id)
         assert found is not None, f"action {id} is not there"
         return found
 
     async def edit_action(self, id: str, **update: object) -> None:
         """Change an action behind everybody's back."""
-        scope = CustomerScope(TENANT, ANA)
+        scope = CustomerScope(TENANT, self.customer)
         stored = await self.base.documents.read(Container.ACTIONS, scope, customer_partition(scope), f"action:{id}")
         assert stored is not None
         edited = from_row(stored).model_copy(update=update)

@@ -45,7 +45,7 @@ class ClockAt:
 async def asked(flows: Flows, order: Order, intent: CustomerIntent, words: str) -> tuple[Sent, TurnResult]:
     """Run a turn in which ana asks for something about her order."""
     flows.cast.classifier.then(understood(intent))
-    sent = await flows.post(words.format(order=order.order_id))
+    sent = await flows.post(words.format(order=order.order_id), customer=flows.customer)
     return sent, await flows.result(sent)
 
 
@@ -163,6 +163,7 @@ async def test_within_the_ceilings_a_refund_is_done_in_the_turn_and_the_reply_is
 ) -> None:
     """Phase consolidation: decided by rules, done in the lane, told from the action's own record."""
     await flows.govern(phase="consolidation")
+    await flows.newcomer()
     order = await flows.order(status="delivered", total=Money(amount_minor=1_900, currency="USD"))
     await flows.paid_before(2_000)
 
@@ -193,6 +194,7 @@ async def test_a_refund_over_the_ceiling_or_unlike_the_past_waits_for_a_person(
 ) -> None:
     """GO-01 ceiling and anomaly monitor: acknowledged, not promised."""
     await flows.govern(phase="consolidation")
+    await flows.newcomer()
     order = await flows.order(status="delivered", total=Money(amount_minor=amount_minor, currency="USD"))
     await flows.paid_before(100, times)
 

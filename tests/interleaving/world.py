@@ -11,14 +11,14 @@ from datetime import timedelta
 from typing import Any, Final
 
 from orchestrators.triggers.feeding import await_cases
-from orchestrators.triggers.starting import hint_action, hint_case, start_turn
+from orchestrators.triggers.starting import hint_case, start_turn, wake_action
 from orchestrators.triggers.sweeping import sweep
 from shared import container
 from shared.adapters.records.action_rows import from_row, to_row
 from shared.adapters.records.codec import from_stored
 from shared.adapters.records.shop import ShopRecords
 from shared.adapters.records.tickets import Arrival
-from shared.domain.actions import Action, ActionOp, ActionState, RefundProposal
+from shared.domain.actions import Action, ActionOp, ActionRef, ActionState, RefundProposal
 from shared.domain.anomalies import COLD_START
 from shared.domain.case import Case, CaseStatus
 from shared.domain.deltas import Classification, Escalation, Knowledge
@@ -328,7 +328,8 @@ class World:
             await parts.actions.decide(
                 scope, case.action_id, op, reason="a person said so", by="person:eve", amount=amount
             )
-            await hint_action(self.engine, case.action_id)  # type: ignore[arg-type]  # the engine is the client
+            ref = ActionRef(tenant_id=self.tenant, account_id=case.customer_id, action_id=case.action_id)
+            await wake_action(self.engine, ref)  # type: ignore[arg-type]  # the engine is the client
         await hint_case(self.engine, case.id)  # type: ignore[arg-type]  # the engine is the client
 
     async def _cases(self) -> list[Case]:
