@@ -5,6 +5,7 @@ comes from a turn, so a repeated turn, a second turn or another channel meets th
 Source: AX-01…04, design §9 "Approvals", faults 070, 072.
 """
 
+from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -307,8 +308,10 @@ def subject(proposal: Proposal) -> tuple[str, ...]:
         case CrmNoteProposal():
             return (proposal.text,)
         case _:
-            lines = sorted(f"{line.line_id}×{line.quantity}" for line in proposal.lines)
-            return (proposal.order_id.casefold(), *lines)
+            quantities: Counter[str] = Counter()
+            for line in proposal.lines:
+                quantities[line.line_id] += line.quantity
+            return (proposal.order_id.casefold(), *sorted(f"{line}×{n}" for line, n in quantities.items()))
 
 
 def series_id(tenant: TenantId, account: CustomerId, proposal: Proposal) -> str:

@@ -25,9 +25,12 @@ class Shift(Wire):
     """0 is Monday."""
     opens: time
     closes: time
+    """Both in the desk's own zone, without an offset."""
 
     @model_validator(mode="after")
     def _closes_after_it_opens(self) -> Self:
+        if self.opens.tzinfo is not None or self.closes.tzinfo is not None:
+            raise ValueError("a shift's times are local to the desk's timezone and carry no offset")
         if self.closes <= self.opens:
             raise ValueError("a shift closes after it opens")
         return self
@@ -78,6 +81,7 @@ class DeskHours(Wire):
             for shift in sorted((s for s in self.shifts if s.weekday == day.weekday()), key=lambda s: s.opens):
                 opens = datetime.combine(day, shift.opens, zone).astimezone(UTC)
                 closes = datetime.combine(day, shift.closes, zone).astimezone(UTC)
-                if max(opens, begin) < closes:
+                # A change of clocks can swallow a shift whole: then it closes before it opens.
+                if closes > max(opens, begin):
                     yield max(opens, begin), closes
                     begin = closes

@@ -116,7 +116,10 @@ def domain_of(intent: CustomerIntent | None) -> Domain:
 
 
 class ActionFacts(Wire):
-    """Everything a decision about an action rests on, without a word of anybody's; stored for the dry run."""
+    """Everything a decision about an action rests on, without a word of anybody's; stored for the dry run.
+
+    A fact nobody established speaks against the action.
+    """
 
     type: ActionType
     intent: CustomerIntent | None = None
@@ -124,10 +127,11 @@ class ActionFacts(Wire):
     """What the action would move; None where nothing does."""
     spent_minor: int = Field(default=0, ge=0)
     """The account's rolling sum in that currency, this action not counted."""
-    is_possible: bool = True
-    is_owner: bool = True
+    is_possible: bool = False
+    """The shop would do it now."""
+    is_owner: bool = False
     """The order is this account's."""
-    is_unusual: bool = False
+    is_unusual: bool = True
     """The anomaly monitor says so, or could not say otherwise."""
     is_screened: bool = False
     """Shield and detectors have passed this turn (fault 035); False blocks."""

@@ -117,11 +117,14 @@ def may_be_under_way(started_at: datetime | None, now: datetime) -> bool:
 
 
 def _present(lane: Lane, action_id: str, now: datetime) -> tuple[Waiter, ...]:
-    """Return the queue without those that stopped asking, with this action in it, in the order they came."""
+    """Return the queue without those that stopped asking, with this action in its old place or at the end.
+
+    The stored order is the order they came in: two clocks that differ must not let one overtake another.
+    """
     gone, fresh = now - timedelta(seconds=WAITER_GONE_S), now - timedelta(seconds=SEEN_GRAIN_S)
-    known = next((w for w in lane.waiting if w.action_id == action_id and w.seen_at > gone), None)
-    own = known or Waiter(action_id=action_id, since=now, seen_at=now)
-    if own.seen_at <= fresh:
-        own = own.model_copy(update={"seen_at": now})
-    others = tuple(w for w in lane.waiting if w.action_id != action_id and w.seen_at > gone)
-    return tuple(sorted((*others, own), key=lambda w: (w.since, w.action_id)))
+    asking = [w for w in lane.waiting if w.seen_at > gone]
+    if not any(w.action_id == action_id for w in asking):
+        asking.append(Waiter(action_id=action_id, since=now, seen_at=now))
+    return tuple(
+        w.model_copy(update={"seen_at": now}) if w.action_id == action_id and w.seen_at <= fresh else w for w in asking
+    )

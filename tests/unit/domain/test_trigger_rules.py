@@ -54,7 +54,12 @@ def test_each_reason_brings_a_person_and_says_why(trigger: HumanTrigger, facts: 
 def test_the_ceiling_is_the_seventh_reason_and_asks_for_an_approval() -> None:
     """GO-03 "refund or credit above the ceiling": a person decides about the action, not about the chat."""
     facts = ActionFacts(
-        type=ActionType.REFUND, amount=Money(amount_minor=9_999, currency="USD"), is_screened=True, is_unusual=False
+        type=ActionType.REFUND,
+        amount=Money(amount_minor=9_999, currency="USD"),
+        is_possible=True,
+        is_owner=True,
+        is_unusual=False,
+        is_screened=True,
     )
 
     decision = decide(facts, Governance(phase=Phase.CONSOLIDATION), Tier.STARTER, "USD")
