@@ -1,11 +1,13 @@
 """Escalation detector: decides from words, mood, account and history whether a person must come in.
 
 Runs beside the pipeline and writes one field. It can only add reasons: nothing here approves, answers or hands over.
+Whatever model reads the words, phrases that name law, danger, despair or a wish outright are found by code as well.
 Source: ES-01, ES-03, GO-03, design §4 "Precedence", §9 "sees a window of turns".
 """
 
 from typing import Final
 
+from shared.domain.alarms import find_alarms
 from shared.domain.deltas import Escalation, EscalationDelta, Snapshot, WaitingRule
 from shared.domain.entities import extract_entities
 from shared.domain.errors import VouchError
@@ -50,7 +52,9 @@ async def detect_escalation(
     recent = _recent_customer_lines(snapshot)
     found = await model.assess(EscalationRequest(message=snapshot.message, recent=recent))
     verdict = await screen.screen((*recent, snapshot.message))
-    triggers, names = set(found.triggers), list(found.rule_names)
+    alarms = find_alarms(snapshot.message.value)
+    triggers = {*found.triggers, *(alarm.trigger for alarm in alarms)}
+    names = [*found.rule_names, *(alarm.name for alarm in alarms)]
     if verdict.is_blocked:
         triggers.add(HumanTrigger.SAFETY)
         names += [f"screen:{category}" for category in verdict.categories]

@@ -247,3 +247,41 @@ async def test_nothing_the_words_gave_is_ever_lost(
 
     assert found <= set(delta.escalation.triggers)
     assert delta.escalation.triggers == ranked(frozenset(delta.escalation.triggers))
+
+
+@pytest.mark.req("GO-03", "ES-01")
+@pytest.mark.parametrize(
+    ("text", "trigger", "name"),
+    [
+        ("Verbraucherzentrale ist informiert", HumanTrigger.LEGAL, "regulator_phrase:de"),
+        ("SİZE DAVA AÇACAĞIM", HumanTrigger.LEGAL, "legal_phrase:tr"),
+        ("Je n'en peux plus", HumanTrigger.DISTRESS, "distress_phrase:fr"),
+        ("ya no quiero vivir", HumanTrigger.SAFETY, "self_harm_phrase:es"),
+        ("müşteri temsilcisine bağlanmak istiyorum", HumanTrigger.EXPLICIT_WISH, "wish_phrase:tr"),
+    ],
+)
+async def test_a_phrase_that_names_the_matter_counts_whatever_the_model_understood(
+    text: str, trigger: HumanTrigger, name: str
+) -> None:
+    """A model that reads English best is not the only reader."""
+    delta = await detect(snapshot(text), model=WordsModel())
+
+    assert delta.escalation.triggers == (trigger,)
+    assert delta.escalation.rule_names == (name,)
+
+
+@pytest.mark.req("GO-03", "ES-01")
+async def test_phrases_add_to_what_the_model_found_and_take_nothing_from_it() -> None:
+    found = (await detect(snapshot("my lawyer will call"), model=WordsModel(HumanTrigger.DISTRESS))).escalation
+
+    assert found.triggers == (HumanTrigger.LEGAL, HumanTrigger.DISTRESS)
+
+
+@pytest.mark.req("ES-03", "GO-03")
+async def test_a_tenant_may_switch_legal_language_off_but_not_danger_nor_a_wish() -> None:
+    policy = TenantPolicy(disabled_triggers=(HumanTrigger.LEGAL, HumanTrigger.SAFETY, HumanTrigger.EXPLICIT_WISH))
+    said = "I will sue you. I want to die. Let me talk to a human."
+
+    found = (await detect(snapshot(said), policy=policy)).escalation
+
+    assert found.triggers == (HumanTrigger.SAFETY, HumanTrigger.EXPLICIT_WISH)
