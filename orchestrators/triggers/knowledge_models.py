@@ -14,6 +14,7 @@ from shared.domain.article import MAX_ATTRIBUTES, MAX_CONTENT_CHARS, MAX_TAGS, M
 from shared.domain.deltas import Snapshot
 from shared.domain.drafts import Draft
 from shared.domain.intents import ArticleType, CustomerIntent
+from shared.domain.read_only import ReadOnlyMap
 from shared.domain.sources import RetrievalPath
 
 MAX_TOP_K: Final = 20
@@ -43,7 +44,7 @@ class ArticleShown(Shown):
     title: str
     content: str
     tags: tuple[str, ...]
-    attributes: dict[str, str]
+    attributes: ReadOnlyMap[str, str]
     language: str
     is_searchable_by_meaning: bool
     """Its vector was made of its present text."""

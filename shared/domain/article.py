@@ -4,6 +4,7 @@ Owns the shape and its limits; which version is current, and when a vector is ou
 Source: KB-01, KB-04, KB-10, faults 023, 029.
 """
 
+from collections.abc import Mapping
 from datetime import datetime
 from enum import StrEnum
 from typing import Final
@@ -12,6 +13,7 @@ from pydantic import Field, field_validator
 
 from shared.domain.ids import ID_PATTERN, ArticleId, SourceRef, TenantId, article_ref, digest, is_id
 from shared.domain.intents import ArticleType
+from shared.domain.read_only import FrozenMap, ReadOnlyMap
 from shared.domain.text import PublishedText
 from shared.domain.wire_model import Wire
 
@@ -53,7 +55,7 @@ class ArticleInput(Wire):
     title: PublishedText
     content: PublishedText
     tags: tuple[str, ...] = Field(default=(), max_length=MAX_TAGS)
-    attributes: dict[str, str] = Field(default_factory=dict, max_length=MAX_ATTRIBUTES)
+    attributes: ReadOnlyMap[str, str] = Field(default_factory=FrozenMap, max_length=MAX_ATTRIBUTES)
     """Typed facts: price, sku, barcode, availability and the like."""
     language: str = Field(default="", max_length=35)
     """BCP 47 tag; empty when nobody said."""
@@ -88,7 +90,7 @@ class ArticleInput(Wire):
 
     @field_validator("attributes")
     @classmethod
-    def _attributes_are_short(cls, value: dict[str, str]) -> dict[str, str]:
+    def _attributes_are_short(cls, value: Mapping[str, str]) -> Mapping[str, str]:
         if any(not key.strip() or len(key) > MAX_TAG_CHARS or len(v) > MAX_ATTRIBUTE_CHARS for key, v in value.items()):
             raise ValueError(f"an attribute has a name and at most {MAX_ATTRIBUTE_CHARS} characters")
         return value
@@ -106,7 +108,7 @@ class Article(Wire):
     title: PublishedText
     content: PublishedText
     tags: tuple[str, ...] = ()
-    attributes: dict[str, str] = Field(default_factory=dict)
+    attributes: ReadOnlyMap[str, str] = Field(default_factory=FrozenMap)
     language: str = ""
     status: ArticleStatus = ArticleStatus.PUBLISHED
     flags: tuple[ArticleFlag, ...] = ()

@@ -28,6 +28,7 @@ from shared.domain.ids import (
 )
 from shared.domain.intents import CustomerIntent
 from shared.domain.policy import RoutingRules
+from shared.domain.read_only import FrozenMap, ReadOnlyMap
 from shared.domain.sources import (
     BillingEvent,
     HistoryLine,
@@ -56,7 +57,7 @@ class Metadata(Wire):
     language: str = "en"
     timestamp: datetime
     channel: Channel = Channel.WEB
-    routing: dict[str, str] = Field(default_factory=dict)
+    routing: ReadOnlyMap[str, str] = Field(default_factory=FrozenMap)
 
 
 class Context(Wire):

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from shared.domain.governance import ActionFacts
 from shared.domain.ids import ConversationId, InstanceId, MessageId, SourceRef, TenantId, digest
+from shared.domain.read_only import FrozenMap, ReadOnlyMap
 from shared.domain.routing_facts import RoutingFacts
 from shared.domain.wire_model import Wire
 
@@ -30,7 +31,7 @@ class LedgerEntry(Wire):
     outcome: str
     intent: str | None = None
     refs: tuple[SourceRef, ...] = ()
-    verdicts: dict[str, bool] = Field(default_factory=dict)
+    verdicts: ReadOnlyMap[str, bool] = Field(default_factory=FrozenMap)
     reply_hash: str = ""
     triggers: tuple[str, ...] = ()
     trace_id: str = ""
@@ -63,9 +64,9 @@ class TurnRecord(Wire):
     triggers: tuple[str, ...] = ()
     revisions: int = 0
     took_ms: int = 0
-    agent_ms: dict[str, int] = Field(default_factory=dict)
+    agent_ms: ReadOnlyMap[str, int] = Field(default_factory=FrozenMap)
     """Milliseconds an agent's activity took, all attempts."""
-    rungs: dict[str, int] = Field(default_factory=dict)
+    rungs: ReadOnlyMap[str, int] = Field(default_factory=FrozenMap)
     """Retries by agent."""
     facts: RoutingFacts | None = None
     """What the last routing decision rested on; no customer text (dry run, SC-02)."""

@@ -14,6 +14,7 @@ from shared.domain.desk_hours import DeskHours
 from shared.domain.governance import Governance
 from shared.domain.human_triggers import SLA_MINUTES, HumanTrigger, Severity
 from shared.domain.intents import CustomerIntent
+from shared.domain.read_only import FrozenMap, ReadOnlyMap
 from shared.domain.wire_model import Wire
 
 MAX_RULES: Final = 50
@@ -88,7 +89,9 @@ class TenantPolicy(Wire):
     """Storage scrubbing (PV-03)."""
     routing: RoutingRules = RoutingRules()
     governance: Governance = Governance()
-    sla_minutes: dict[Severity, Annotated[int, Field(ge=1, le=MAX_SLA_MINUTES)]] = Field(default_factory=dict)
+    sla_minutes: ReadOnlyMap[Severity, Annotated[int, Field(ge=1, le=MAX_SLA_MINUTES)]] = Field(
+        default_factory=FrozenMap
+    )
     """Minutes a case may wait unclaimed, by severity; a severity left out keeps the default (PR-04)."""
     desk_hours: DeskHours = DeskHours()
     """When people are at the desk; says what a customer may be told of waiting."""

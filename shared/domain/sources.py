@@ -11,6 +11,7 @@ from pydantic import Field
 from shared.domain.ids import ArticleId, CustomerId, OrderId, SourceRef, article_ref, order_ref
 from shared.domain.intents import ArticleType
 from shared.domain.money import Money
+from shared.domain.read_only import FrozenMap, ReadOnlyMap
 from shared.domain.text import MaskedText, PublishedText
 from shared.domain.wire_model import Wire
 
@@ -33,7 +34,7 @@ class RetrievedArticle(Wire):
     title: PublishedText
     content: PublishedText
     """The passage handed on, within the context budget (KB-07)."""
-    attributes: dict[str, str] = Field(default_factory=dict)
+    attributes: ReadOnlyMap[str, str] = Field(default_factory=FrozenMap)
     """Typed facts of a product: price, sku, availability and the like."""
     relevance: float = Field(ge=0, le=1)
     """Normalised reciprocal rank fusion value (KB-05): order, not truth."""
@@ -123,7 +124,7 @@ class Profile(Wire):
     language: str = ""
     is_vip: bool = False
     is_churn_risk: bool = False
-    preferences: dict[str, str] = Field(default_factory=dict)
+    preferences: ReadOnlyMap[str, str] = Field(default_factory=FrozenMap)
 
 
 class ResolvedTicket(Wire):

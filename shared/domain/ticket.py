@@ -10,6 +10,7 @@ from typing import Final
 from pydantic import Field
 
 from shared.domain.ids import CaseId, ConversationId, CustomerId, InstanceId, MessageId, TenantId
+from shared.domain.read_only import FrozenMap, ReadOnlyMap
 from shared.domain.text import MaskedText
 from shared.domain.wire_model import Wire
 
@@ -165,7 +166,7 @@ class TurnResult(Wire):
     """Retrieval path that served (KB-09)."""
     issue: str = ""
     """Key of the issue this turn was about; empty when it was none."""
-    verdicts: dict[str, bool] = Field(default_factory=dict)
+    verdicts: ReadOnlyMap[str, bool] = Field(default_factory=FrozenMap)
     """Each check's verdict on the reply (SU-01); empty for fixed texts."""
 
 

@@ -15,6 +15,7 @@ from shared.domain.grants import SignedGrant
 from shared.domain.human_triggers import HumanTrigger
 from shared.domain.ids import CaseId, ConversationId, MessageId, TenantId
 from shared.domain.intents import ActionType
+from shared.domain.read_only import FrozenMap, ReadOnlyMap
 from shared.domain.routing_facts import RoutingFacts
 from shared.domain.sources import Passage
 from shared.domain.wire_model import Wire
@@ -166,8 +167,8 @@ class Settlement(Wire):
 class StepTimes(Wire):
     """Milliseconds and retries by step, and what the turn's decisions rested on, for the record."""
 
-    took_ms: dict[str, int] = Field(default_factory=dict)
-    rungs: dict[str, int] = Field(default_factory=dict)
+    took_ms: ReadOnlyMap[str, int] = Field(default_factory=FrozenMap)
+    rungs: ReadOnlyMap[str, int] = Field(default_factory=FrozenMap)
     revisions: int = 0
     facts: RoutingFacts | None = None
     """What the last routing decision rested on; no customer text (dry run, SC-02)."""
