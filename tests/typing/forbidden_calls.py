@@ -64,6 +64,13 @@ async def replies_of_people_are_masked_too(tickets: TicketRecords, scope: Tenant
     await tickets.add_person_reply(scope, c, "call 555", author="p", reply_id="r")  # type: ignore[arg-type]
 
 
+def snapshots_are_read_only(snapshot: Snapshot) -> None:
+    """PR-03."""
+    snapshot.metadata.routing["queue"] = "other"  # type: ignore[index]
+    snapshot.context.history[0] = None  # type: ignore[index]
+    snapshot.message = MaskedText("other")  # type: ignore[misc]
+
+
 def values_are_frozen(text: MaskedText, grant: SignedGrant) -> None:
     """Conventions: data is frozen."""
     text.value = "raw"  # type: ignore[misc]
