@@ -89,12 +89,13 @@ class KeyRow(Wire):
     """One wrapped data key, in partition `tenant` of container `vault_keys`. Deleting it shreds what it encrypted."""
 
     id: str
-    """`data:tenant` or `data:customer:{customer}`."""
+    """`data:tenant`, `data:customer:{customer}` or `data:conversation:{conversation}`."""
     key_id: str
     """Fresh for each key, so that a key made after destruction is not taken for the old one."""
     wrapped: str
     created_at: datetime
     customer_id: CustomerId | None = None
+    conversation_id: ConversationId | None = None
 
 
 class MaskRows(Protocol):
@@ -118,6 +119,10 @@ class KeyRows(Protocol):
 
     async def read(self, scope: TenantScope, id: str) -> KeyRow | None:
         """Return the key row, or None."""
+        ...
+
+    async def find(self, scope: TenantScope, key_id: str) -> KeyRow | None:
+        """Return the row of the key with that id, whosever it is, or None."""
         ...
 
     async def create(self, scope: TenantScope, row: KeyRow) -> KeyRow:

@@ -1,8 +1,9 @@
 """Data keys and what is done with them: encrypt a value, name it by a keyed hash, compare in constant time.
 
-Each tenant and each customer has one data key, kept only wrapped by the master key. A customer's values are readable as
-long as that one row exists, so deleting it shreds every copy of them once the row's own backups have run out. Key
-material never enters an error or a representation.
+Each tenant, each customer and each conversation of an unknown visitor has one data key, kept only wrapped: by the
+master key, or a conversation's by its tenant's key, which spares a call of the master key's service for each visitor. A
+customer's values are readable as long as that one row exists, so deleting it shreds every copy of them once the row's
+own backups have run out. Key material never enters an error or a representation.
 Source: design §6 row `vault_keys`, "Append-only and erasure agree by destroying the customer's key".
 """
 
@@ -14,7 +15,7 @@ import os
 from collections import OrderedDict
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, assert_never
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -24,7 +25,10 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDFExpand
 from shared.domain.errors import AuthorityError
 from shared.ports.clock import Clock, IdSource
 from shared.ports.documents import CustomerScope, TenantScope
-from shared.ports.vault import KeyRow, KeyRows, KeyWrapper
+from shared.ports.vault import ConversationScope, KeyRow, KeyRows, KeyWrapper
+
+KeyOwner = TenantScope | CustomerScope | ConversationScope
+"""Whose data key: a conversation has one of its own as long as nobody has proven who they are."""
 
 KEY_BYTES: Final = 32
 """Bytes of a data key: AES-256. Source: NIST SP 800-38D."""
@@ -85,7 +89,7 @@ class KeyRing:
         self._ids = ids
         self._unwrapped: OrderedDict[tuple[str, str], tuple[datetime, DataKey]] = OrderedDict()
 
-    async def key_for(self, owner: TenantScope | CustomerScope) -> DataKey:
+    async def key_for(self, owner: KeyOwner) -> DataKey:
         """Return the owner's data key, making it on first use. Two makers at once end with the same key."""
         found = await self.existing_key(owner)
         if found is not None:
@@ -95,16 +99,18 @@ class KeyRing:
         row = KeyRow(
             id=row_id,
             key_id=self._ids.new_id(),
-            wrapped=await self._wrapper.wrap(material, bound_to=_place(owner)),
+            wrapped=await self._wrap(owner, material),
             created_at=self._clock.now(),
             customer_id=owner.customer_id if isinstance(owner, CustomerScope) else None,
+            conversation_id=owner.conversation_id if isinstance(owner, ConversationScope) else None,
         )
         return await self._open(owner, await self._rows.create(TenantScope(owner.tenant_id), row))
 
-    async def existing_key(self, owner: TenantScope | CustomerScope) -> DataKey | None:
+    async def existing_key(self, owner: KeyOwner) -> DataKey | None:
         """Return the owner's data key, or None when it was never made or has been destroyed."""
         kept = self._unwrapped.get((owner.tenant_id, key_row_id(owner)))
         if kept is not None and kept[0] > self._clock.now():
+            self._unwrapped.move_to_end((owner.tenant_id, key_row_id(owner)))
             return kept[1]
         row = await self._rows.read(TenantScope(owner.tenant_id), key_row_id(owner))
         if row is None:
@@ -112,24 +118,51 @@ class KeyRing:
             return None
         return await self._open(owner, row)
 
-    async def destroy(self, owner: TenantScope | CustomerScope) -> bool:
+    async def key_of(self, scope: TenantScope, key_id: str) -> DataKey | None:
+        """Return the key with that id, whosever it is, or None when it has been destroyed; read from the store."""
+        row = await self._rows.find(scope, key_id)
+        return None if row is None else await self._open(_owner(scope, row), row)
+
+    async def destroy(self, owner: KeyOwner) -> bool:
         """Destroy the owner's data key: everything it encrypted is unreadable for good. Tell whether there was one."""
         was_there = await self._rows.delete(TenantScope(owner.tenant_id), key_row_id(owner))
         self._unwrapped.pop((owner.tenant_id, key_row_id(owner)), None)
         return was_there
 
-    async def _open(self, owner: TenantScope | CustomerScope, row: KeyRow) -> DataKey:
-        key = DataKey(row.key_id, await self._wrapper.unwrap(row.wrapped, bound_to=_place(owner)))
+    async def _open(self, owner: KeyOwner, row: KeyRow) -> DataKey:
+        key = DataKey(row.key_id, await self._unwrap(owner, row.wrapped))
         self._unwrapped[owner.tenant_id, row.id] = (self._clock.now() + timedelta(seconds=CACHE_S), key)
         self._unwrapped.move_to_end((owner.tenant_id, row.id))
         if len(self._unwrapped) > CACHE_KEYS:
             self._unwrapped.popitem(last=False)
         return key
 
+    async def _wrap(self, owner: KeyOwner, material: bytes) -> str:
+        if not isinstance(owner, ConversationScope):
+            return await self._wrapper.wrap(material, bound_to=_place(owner))
+        tenant = await self.key_for(TenantScope(owner.tenant_id))
+        return tenant.encrypt(base64.urlsafe_b64encode(material).decode(), bound_to=_place(owner).encode())
 
-def key_row_id(owner: TenantScope | CustomerScope) -> str:
+    async def _unwrap(self, owner: KeyOwner, wrapped: str) -> bytes:
+        if not isinstance(owner, ConversationScope):
+            return await self._wrapper.unwrap(wrapped, bound_to=_place(owner))
+        tenant = await self.existing_key(TenantScope(owner.tenant_id))
+        if tenant is None:
+            raise AuthorityError(f"the data key of tenant {owner.tenant_id!r} is gone")
+        return base64.urlsafe_b64decode(tenant.decrypt(wrapped, bound_to=_place(owner).encode()))
+
+
+def key_row_id(owner: KeyOwner) -> str:
     """Return the id of the owner's key row within the tenant's partition."""
-    return f"data:customer:{owner.customer_id}" if isinstance(owner, CustomerScope) else "data:tenant"
+    match owner:
+        case TenantScope():
+            return "data:tenant"
+        case CustomerScope():
+            return f"data:customer:{owner.customer_id}"
+        case ConversationScope():
+            return f"data:conversation:{owner.conversation_id}"
+        case _:
+            assert_never(owner)
 
 
 def is_equal(left: str, right: str) -> bool:
@@ -143,6 +176,12 @@ def join_parts(*parts: str) -> bytes:
     return b"".join(len(part).to_bytes(4, "big") + part for part in raw)
 
 
-def _place(owner: TenantScope | CustomerScope) -> str:
+def _owner(scope: TenantScope, row: KeyRow) -> KeyOwner:
+    if row.conversation_id is not None:
+        return ConversationScope(scope.tenant_id, row.conversation_id)
+    return scope if row.customer_id is None else CustomerScope(scope.tenant_id, row.customer_id)
+
+
+def _place(owner: KeyOwner) -> str:
     """Name where a wrapped key belongs, so that a row copied to another owner does not unwrap."""
     return f"{owner.tenant_id}|{key_row_id(owner)}"

@@ -18,6 +18,7 @@ from shared.ports.documents import (
     Query,
     Stored,
     TenantScope,
+    Where,
     conversation_partition,
 )
 from shared.ports.vault import ConversationScope, KeyRow, MaskRow
@@ -88,6 +89,12 @@ class DataKeyRecords:
         """Return the key row, or None."""
         stored = await self._documents.read(Container.VAULT_KEYS, scope, scope.tenant_id, id)
         return None if stored is None else _from_owned(KeyRow, stored)
+
+    async def find(self, scope: TenantScope, key_id: str) -> KeyRow | None:
+        """Return the row of the key with that id, whosever it is, or None."""
+        query = Query(scope.tenant_id, where=(Where("key_id", "=", key_id),), limit=1)
+        found = (await self._documents.query(Container.VAULT_KEYS, scope, query)).items
+        return _from_owned(KeyRow, found[0]) if found else None
 
     async def create(self, scope: TenantScope, row: KeyRow) -> KeyRow:
         """Store the row if its id is absent; return the row that is stored now.

@@ -36,6 +36,10 @@ class MemoryKeyRows:
         """Return the row or None."""
         return self.rows.get((scope.tenant_id, id))
 
+    async def find(self, scope: TenantScope, key_id: str) -> KeyRow | None:
+        """Return the row of the key with that id or None."""
+        return next((r for (t, _), r in self.rows.items() if t == scope.tenant_id and r.key_id == key_id), None)
+
     async def create(self, scope: TenantScope, row: KeyRow) -> KeyRow:
         """Return the row that is stored now."""
         return self.rows.setdefault((scope.tenant_id, row.id), row)

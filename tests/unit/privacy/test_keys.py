@@ -5,14 +5,16 @@ import base64
 import pytest
 
 from shared.domain.errors import AuthorityError
-from shared.domain.ids import CustomerId, TenantId
+from shared.domain.ids import ConversationId, CustomerId, TenantId
 from shared.ports.documents import CustomerScope, TenantScope
-from shared.privacy.keys import CACHE_S, DataKey, KeyRing, is_equal, join_parts
+from shared.ports.vault import ConversationScope
+from shared.privacy.keys import CACHE_KEYS, CACHE_S, DataKey, KeyRing, is_equal, join_parts
 from tests.conftest import FixedClock
 from tests.unit.privacy.memory_rows import MemoryKeyRows
 
 ANA = CustomerScope(TenantId("t1"), CustomerId("ana"))
 BEN = CustomerScope(TenantId("t1"), CustomerId("ben"))
+VISIT = ConversationScope(TenantId("t1"), ConversationId("c1"))
 KEY = DataKey("k1", bytes(range(32)))
 
 
@@ -70,7 +72,8 @@ async def test_each_owner_has_one_key(keys: KeyRing) -> None:
     first = await keys.key_for(ANA)
 
     assert await keys.key_for(ANA) == first
-    assert len({(await keys.key_for(owner)).material for owner in (ANA, BEN, TenantScope(ANA.tenant_id))}) == 3
+    owners = (ANA, BEN, TenantScope(ANA.tenant_id), VISIT)
+    assert len({(await keys.key_for(owner)).material for owner in owners}) == 4
 
 
 @pytest.mark.req("PV-02")
@@ -108,6 +111,40 @@ async def test_a_destroyed_key_is_gone_and_its_successor_is_another(keys: KeyRin
 
 
 @pytest.mark.req("PV-04")
+async def test_a_key_is_found_by_its_id_whosever_it_is_and_not_once_it_is_destroyed(keys: KeyRing) -> None:
+    """A ciphertext names its key and not its owner: with the row goes the last tie between them."""
+    tenant = TenantScope(ANA.tenant_id)
+    owners = (ANA, BEN, tenant, VISIT)
+    ids = {owner: (await keys.key_for(owner)).key_id for owner in owners}
+
+    assert [await keys.key_of(tenant, ids[owner]) for owner in owners] == [await keys.key_for(o) for o in owners]
+    assert await keys.key_of(TenantScope(TenantId("t2")), ids[ANA]) is None
+
+    await keys.destroy(ANA)
+    await keys.destroy(VISIT)
+
+    assert await keys.key_of(tenant, ids[ANA]) is None
+    assert await keys.key_of(tenant, ids[VISIT]) is None
+    assert await keys.key_of(tenant, ids[BEN]) is not None
+
+
+@pytest.mark.req("PV-02")
+async def test_a_conversations_key_is_wrapped_by_its_tenants(keys: KeyRing, key_rows: MemoryKeyRows) -> None:
+    """The master key's service is asked once a tenant, not once a visitor; moved, such a key does not unwrap either."""
+    await keys.key_for(VISIT)
+    elsewhere = ConversationScope(VISIT.tenant_id, ConversationId("c2"))
+    row = key_rows.rows[VISIT.tenant_id, "data:conversation:c1"]
+    key_rows.rows[VISIT.tenant_id, "data:conversation:c2"] = row
+
+    with pytest.raises(AuthorityError):
+        await keys.key_for(elsewhere)
+
+    await keys.destroy(TenantScope(VISIT.tenant_id))
+    with pytest.raises(AuthorityError):
+        await keys.key_of(TenantScope(VISIT.tenant_id), row.key_id)
+
+
+@pytest.mark.req("PV-04")
 async def test_a_key_destroyed_elsewhere_is_forgotten_within_minutes(
     keys: KeyRing, key_rows: MemoryKeyRows, clock: FixedClock
 ) -> None:
@@ -118,6 +155,19 @@ async def test_a_key_destroyed_elsewhere_is_forgotten_within_minutes(
     clock.forward(seconds=CACHE_S + 1)
 
     assert await keys.existing_key(ANA) is None
+
+
+@pytest.mark.req("SC-01")
+async def test_many_visitors_do_not_push_out_the_keys_that_are_in_use(keys: KeyRing, key_rows: MemoryKeyRows) -> None:
+    """A tenant's key wraps each conversation's: it stays at hand however many there are."""
+    tenant = TenantScope(VISIT.tenant_id)
+    key = await keys.key_for(tenant)
+
+    for number in range(CACHE_KEYS + 1):
+        await keys.key_for(ConversationScope(VISIT.tenant_id, ConversationId(f"c{number}")))
+    del key_rows.rows[tenant.tenant_id, "data:tenant"]
+
+    assert await keys.existing_key(tenant) == key
 
 
 @pytest.mark.req("GW-02")

@@ -114,6 +114,8 @@ async def test_a_data_key_is_made_once_and_destroyed_for_good(documents: SqliteD
 
     assert first == second == await records.read(scope, row.id) == row
     assert await records.read(other, row.id) is None
+    assert await records.find(scope, "k1") == row
+    assert (await records.find(scope, "k2"), await records.find(other, "k1")) == (None, None)
     assert await records.delete(other, row.id) is False
     assert await records.delete(scope, row.id) is True
     assert await records.delete(scope, row.id) is False
