@@ -48,8 +48,8 @@ from shared.ports.integrations import BillingWriter, CrmWriter, TicketDesk
 from shared.ports.models import ComposerModel, Embedder, EscalationModel, IntentClassifier, ReviewModel, SafetyScreen
 from shared.ports.pager import Pager
 from shared.ports.readers import AccountReader, ArticleSearch, BillingReader, TicketHistoryReader
-from shared.ports.writers import LedgerWriter
 from shared.privacy.keys import KeyRing as DataKeys
+from shared.privacy.proof_seals import ProofSeals
 from shared.privacy.vault import Vault
 from shared.retrieval.ladder import HybridSearch
 from shared.settings import Settings, from_environment
@@ -82,10 +82,11 @@ class Services:
     crm: CrmWriter
     desk: TicketDesk
     tombstones: TombstoneRecords
-    ledger: LedgerWriter
+    ledger: LedgerRecords
     analytics: AnalyticsRecords
     dead_letters: DeadLetterRecords
     vault: Vault
+    proofs: ProofSeals
     search: ArticleSearch
     embedder: Embedder
     classifier: IntentClassifier
@@ -156,6 +157,7 @@ def build(settings: Settings, *, clock: Clock | None = None) -> Services:
         analytics=AnalyticsRecords(documents),
         dead_letters=DeadLetterRecords(documents, clock),
         vault=Vault(rows=MaskRecords(documents), keys=data_keys, clock=clock, ids=ids),
+        proofs=ProofSeals(data_keys),
         search=HybridSearch(articles, embedder, clock=clock),
         embedder=embedder,
         classifier=RememberingClassifier(EmbeddedIntentClassifier(embedder)),

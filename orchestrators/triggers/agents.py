@@ -195,7 +195,9 @@ async def _record(state: TurnState, services: Services) -> Json:
         accepted_at=snapshot.metadata.timestamp,
     )
     silent = _WritesNothing()
-    is_new = await record_turn(row, StepTimes(), (), at=services.clock.now(), ledger=silent, analytics=silent)
+    is_new = await record_turn(
+        row, StepTimes(), (), None, at=services.clock.now(), pseudonyms=services.proofs, ledger=silent, analytics=silent
+    )
     return {"is_new": is_new}
 
 

@@ -10,6 +10,7 @@ from typing import Final
 from pydantic import Field
 
 from shared.domain.ids import CaseId, ConversationId, CustomerId, InstanceId, MessageId, TenantId
+from shared.domain.proof_body import SealedProof
 from shared.domain.read_only import FrozenMap, ReadOnlyMap
 from shared.domain.text import MaskedText
 from shared.domain.wire_model import Wire
@@ -168,6 +169,20 @@ class TurnResult(Wire):
     """Key of the issue this turn was about; empty when it was none."""
     verdicts: ReadOnlyMap[str, bool] = Field(default_factory=FrozenMap)
     """Each check's verdict on the reply (SU-01); empty for fixed texts."""
+
+
+class ProofRow(Wire):
+    """What vouches for a turn's reply, sealed; written with the reply, copied into the ledger from here."""
+
+    id: str
+    """`proof:{message_id}`"""
+    kind: str = "proof"
+    tenant_id: TenantId
+    conversation_id: ConversationId
+    customer_id: CustomerId | None = None
+    """Whose key sealed it; None for the conversation's own."""
+    message_id: MessageId
+    sealed: SealedProof
 
 
 class OutboxRow(Wire):

@@ -7,8 +7,9 @@ from typing import Protocol
 
 from shared.domain.actions import Action, Effect, OrderProposal, Quote
 from shared.domain.deltas import Knowledge
-from shared.domain.ids import ArticleId, OrderId, SourceRef
+from shared.domain.ids import ArticleId, ConversationId, OrderId, SourceRef
 from shared.domain.intents import ArticleType, CustomerIntent
+from shared.domain.ledger import Chain
 from shared.domain.policy import TenantPolicy
 from shared.domain.sources import BillingEvent, HistoryLine, Order, Profile, ResolvedTicket
 from shared.domain.text import MaskedText
@@ -101,6 +102,14 @@ class TicketHistoryReader(Protocol):
 
     async def recall(self, scope: CustomerScope, *, resolved: int, thread_since: datetime | None) -> CustomerHistory:
         """Return at most `resolved` ended tickets, and the newest ended thread since the moment if one is asked."""
+        ...
+
+
+class LedgerReader(Protocol):
+    """The interaction ledger, one conversation's chain at a time (ME-06)."""
+
+    async def chain(self, scope: TenantScope, conversation: ConversationId) -> Chain:
+        """Return the conversation's chain as it is stored, whether or not it is intact. Raises: Unavailable."""
         ...
 
 

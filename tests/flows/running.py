@@ -43,7 +43,7 @@ from shared.domain.ids import (
     turn_instance_id,
 )
 from shared.domain.intents import ActionType
-from shared.domain.ledger import LedgerEntry, TurnRecord
+from shared.domain.ledger import LedgerEntry, TurnRecord, is_intact
 from shared.domain.money import Money
 from shared.domain.sources import Order, Profile
 from shared.domain.ticket import OutboxRow, Ticket, TurnResult, TurnRow
@@ -317,8 +317,10 @@ class Flows:
         return tuple(sorted((OutboxRow.model_validate(row) for row in rows), key=lambda row: row.seq))
 
     async def chain(self, conversation: str) -> tuple[LedgerEntry, ...]:
-        """Return the conversation's ledger."""
-        return await LedgerRecords(self.base.documents).chain(SCOPE, ConversationId(conversation))
+        """Return the conversation's ledger, which must be intact."""
+        chain = await LedgerRecords(self.base.documents).chain(SCOPE, ConversationId(conversation))
+        assert is_intact(chain)
+        return chain.entries
 
     async def record(self, sent: Sent) -> TurnRecord:
         """Return the turn's figures."""

@@ -11,7 +11,7 @@ from shared.domain.errors import Unavailable, VersionConflict
 from shared.domain.ids import ConversationId, MessageId
 from shared.domain.intents import CustomerIntent
 from shared.domain.ledger import LedgerEntry
-from shared.domain.ticket import Outcome, TurnResult
+from shared.domain.ticket import Outcome, ProofRow, TurnResult
 from shared.ports.documents import TenantScope
 from tests.flows.running import Flows
 from tests.flows.scripted import CALLS_UP_THE_LADDER
@@ -29,14 +29,20 @@ class TroubledTickets(TicketRecords):
     trouble: list[Exception]
 
     async def deliver(
-        self, scope: TenantScope, conversation: ConversationId, message: MessageId, version: int, result: TurnResult
+        self,
+        scope: TenantScope,
+        conversation: ConversationId,
+        message: MessageId,
+        version: int,
+        result: TurnResult,
+        proof: ProofRow | None = None,
     ) -> Settled:
         """Fail as long as there is trouble; the last failure comes after the write."""
         if not self.trouble:
-            return await super().deliver(scope, conversation, message, version, result)
+            return await super().deliver(scope, conversation, message, version, result, proof)
         failure = self.trouble.pop()
         if not self.trouble:
-            await super().deliver(scope, conversation, message, version, result)
+            await super().deliver(scope, conversation, message, version, result, proof)
         raise failure
 
 

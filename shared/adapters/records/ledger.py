@@ -6,10 +6,9 @@ The chain's head moves in the same batch as its entry, so it never forks. Source
 from typing import Final
 
 from shared.adapters.records.codec import from_stored, to_document
-from shared.domain.errors import AlreadyExists, NotFound, VersionConflict
-from shared.domain.ids import ConversationId, TenantId
-from shared.domain.ledger import GENESIS, LedgerEntry, TurnRecord
-from shared.domain.wire_model import Wire
+from shared.domain.errors import AlreadyExists, NotFound, SchemaError, VersionConflict
+from shared.domain.ids import ConversationId
+from shared.domain.ledger import GENESIS, Chain, ChainHead, LedgerEntry, TurnRecord
 from shared.ports.documents import (
     Container,
     Create,
@@ -17,6 +16,7 @@ from shared.ports.documents import (
     Operation,
     Query,
     Replace,
+    Stored,
     TenantScope,
     Where,
     conversation_partition,
@@ -24,23 +24,16 @@ from shared.ports.documents import (
 
 ANALYTICS_TTL_S: Final = 400 * 24 * 3600
 """Seconds a turn record is kept (400 days). Source: design §6."""
+CHAIN_PAGE: Final = 100
+"""Entries read at once. Value ours: some 10 KB each."""
 APPEND_ATTEMPTS: Final = 8
 """Times an append is tried against a moving head. Value ours."""
-
-
-class _Head(Wire):
-    """The end of a conversation's chain."""
-
-    id: str = "head"
-    kind: str = "head"
-    tenant_id: TenantId
-    conversation_id: ConversationId
-    position: int
-    entry_hash: str
+READ_ATTEMPTS: Final = 8
+"""Times a chain is read while turns go on being appended to it. Value ours."""
 
 
 class LedgerRecords:
-    """Implements LedgerWriter."""
+    """Implements LedgerWriter and LedgerReader."""
 
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
@@ -50,9 +43,9 @@ class LedgerRecords:
         partition = conversation_partition(scope, entry.conversation_id)
         for _ in range(APPEND_ATTEMPTS):
             stored = await self._documents.read(Container.LEDGER, scope, partition, "head")
-            head = from_stored(_Head, stored) if stored else None
+            head = from_stored(ChainHead, stored) if stored else None
             linked = entry.with_hash((head.position if head else 0) + 1, head.entry_hash if head else GENESIS)
-            new_head = _Head(
+            new_head = ChainHead(
                 tenant_id=scope.tenant_id,
                 conversation_id=entry.conversation_id,
                 position=linked.position,
@@ -68,26 +61,47 @@ class LedgerRecords:
             return True
         raise VersionConflict(f"ledger of conversation {entry.conversation_id!r} is changing too fast")
 
-    async def chain(self, scope: TenantScope, conversation: ConversationId) -> tuple[LedgerEntry, ...]:
-        """Return the chain in order."""
-        query = Query(
-            partition=conversation_partition(scope, conversation),
-            where=(Where("kind", "=", "entry"),),
-            order_by="position",
-            limit=1000,
-        )
-        page = await self._documents.query(Container.LEDGER, scope, query)
-        return tuple(from_stored(LedgerEntry, s) for s in page.items)
+    async def chain(self, scope: TenantScope, conversation: ConversationId) -> Chain:
+        """Return the conversation's chain as it is stored, whether or not it is intact.
+
+        An entry that cannot be read any more is left out, which breaks the chain like any other change of one.
+        Raises: VersionConflict when it grows faster than it can be read.
+        """
+        partition = conversation_partition(scope, conversation)
+        for _ in range(READ_ATTEMPTS):
+            before = await self._documents.read(Container.LEDGER, scope, partition, "head")
+            entries = await self._entries(scope, partition)
+            after = await self._documents.read(Container.LEDGER, scope, partition, "head")
+            if (before and before.etag) == (after and after.etag):
+                return Chain(entries, from_stored(ChainHead, after) if after is not None else None)
+        raise VersionConflict(f"ledger of conversation {conversation!r} is changing too fast")
+
+    async def _entries(self, scope: TenantScope, partition: str) -> tuple[LedgerEntry, ...]:
+        entries: list[LedgerEntry] = []
+        continuation: str | None = None
+        while True:
+            page = await self._documents.query(
+                Container.LEDGER,
+                scope,
+                Query(
+                    partition=partition,
+                    where=(Where("kind", "=", "entry"),),
+                    order_by="position",
+                    limit=CHAIN_PAGE,
+                    continuation=continuation,
+                ),
+            )
+            entries += [entry for item in page.items if (entry := _readable(item)) is not None]
+            continuation = page.continuation
+            if continuation is None:
+                return tuple(entries)
 
 
-def is_intact(chain: tuple[LedgerEntry, ...]) -> bool:
-    """Tell whether every entry follows from its predecessor and hashes to what it says."""
-    previous = GENESIS
-    for position, entry in enumerate(chain, start=1):
-        if entry.with_hash(position, previous) != entry:
-            return False
-        previous = entry.entry_hash
-    return True
+def _readable(stored: Stored) -> LedgerEntry | None:
+    try:
+        return from_stored(LedgerEntry, stored)
+    except SchemaError:
+        return None
 
 
 class AnalyticsRecords:

@@ -11,7 +11,7 @@ from shared.adapters.records.ticket_changes import Settled, answered, blocked_by
 from shared.adapters.records.ticket_rows import CAS_ATTEMPTS, TicketRows
 from shared.domain.errors import VersionConflict
 from shared.domain.ids import CaseId, ConversationId, MessageId
-from shared.domain.ticket import HandoffRow, Outcome, Owner, Ticket, TurnResult, TurnRow, TurnStatus
+from shared.domain.ticket import HandoffRow, Outcome, Owner, ProofRow, Ticket, TurnResult, TurnRow, TurnStatus
 from shared.domain.transitions import TicketOp, after
 from shared.ports.documents import Create, Operation, Replace, Stored, TenantScope, Where
 
@@ -38,9 +38,15 @@ class Settling(TicketRows):
         raise VersionConflict(f"conversation {conversation!r} is changing too fast to commit a turn")
 
     async def deliver(
-        self, scope: TenantScope, conversation: ConversationId, message: MessageId, version: int, result: TurnResult
+        self,
+        scope: TenantScope,
+        conversation: ConversationId,
+        message: MessageId,
+        version: int,
+        result: TurnResult,
+        proof: ProofRow | None = None,
     ) -> Settled:
-        """Write reply, outbox row and ticket in one batch, if the turn may still answer; idempotent.
+        """Write reply, proof, outbox row and ticket in one batch, if the turn may still answer; idempotent.
 
         SUPERSEDED and PERSON_OWNS finish the turn without a reply; STALE and BUSY change nothing.
         """
@@ -61,6 +67,7 @@ class Settling(TicketRows):
                 operations.append(Replace(to_document(moved), stored.etag))
                 operations.append(Create(to_document(to_outbox(row, result, now))))
                 operations.append(Replace(to_document(ended), row_stored.etag))
+                operations += _created(proof)
             if await self._try_batch(scope, conversation, operations):
                 return blocked or Settled.DONE
         raise VersionConflict(f"conversation {conversation!r} is changing too fast to deliver a turn")
@@ -145,7 +152,12 @@ class Settling(TicketRows):
         raise VersionConflict(f"conversation {conversation!r} is changing too fast to hand over")
 
     async def finish_handoff(
-        self, scope: TenantScope, conversation: ConversationId, message: MessageId, result: TurnResult
+        self,
+        scope: TenantScope,
+        conversation: ConversationId,
+        message: MessageId,
+        result: TurnResult,
+        proof: ProofRow | None = None,
     ) -> None:
         """Tell the customer and acknowledge the handoff row, once the case is in the queue; idempotent."""
         for _ in range(CAS_ATTEMPTS):
@@ -158,6 +170,7 @@ class Settling(TicketRows):
                 operations.append(Replace(to_document(moved), stored.etag))
                 operations.append(Replace(to_document(done(row, result, now, moved.last_seq)), row_stored.etag))
                 operations.append(Create(to_document(to_outbox(row, result, now))))
+                operations += _created(proof)
             elif handoff is None or from_stored(HandoffRow, handoff).is_projected:
                 return
             if handoff is not None:
@@ -200,3 +213,7 @@ class Settling(TicketRows):
     async def _successor(self, scope: TenantScope, conversation: ConversationId, seq: int) -> MessageId | None:
         rows = await self._query(scope, conversation, (Where("kind", "=", "turn"), Where("seq", ">", seq)), limit=1)
         return from_stored(TurnRow, rows[0]).message_id if rows else None
+
+
+def _created(proof: ProofRow | None) -> list[Operation]:
+    return [] if proof is None else [Create(to_document(proof))]

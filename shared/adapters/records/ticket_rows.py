@@ -12,7 +12,7 @@ from typing import Final
 from shared.adapters.records.codec import from_stored, to_moment
 from shared.domain.errors import AlreadyExists, NotFound, VersionConflict
 from shared.domain.ids import ConversationId, CustomerId, MessageId
-from shared.domain.ticket import HandoffRow, NoticeRow, PersonRow, ThreadRow, Ticket, TurnRow, TurnStatus
+from shared.domain.ticket import HandoffRow, NoticeRow, PersonRow, ProofRow, ThreadRow, Ticket, TurnRow, TurnStatus
 from shared.ports.clock import Clock
 from shared.ports.documents import (
     Container,
@@ -41,6 +41,11 @@ def turn_id(message: MessageId) -> str:
     return f"turn:{message}"
 
 
+def proof_id(message: MessageId) -> str:
+    """Return the document id of a turn's proof."""
+    return f"proof:{message}"
+
+
 class TicketRows:
     """Conversations of every tenant, one partition each."""
 
@@ -57,6 +62,11 @@ class TicketRows:
         """Return the turn row of a message."""
         stored = await self._read(scope, conversation, turn_id(message))
         return from_stored(TurnRow, stored) if stored else None
+
+    async def proof(self, scope: TenantScope, conversation: ConversationId, message: MessageId) -> ProofRow | None:
+        """Return the sealed proof of a message's turn; None while it runs, and when it told the customer nothing."""
+        stored = await self._read(scope, conversation, proof_id(message))
+        return from_stored(ProofRow, stored) if stored else None
 
     async def thread(
         self, scope: TenantScope, conversation: ConversationId, after_seq: int = 0, limit: int = THREAD_PAGE

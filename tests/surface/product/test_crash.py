@@ -23,9 +23,10 @@ from local.faults import VARIABLE, CrashPoint
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.adapters.embedded.system import SystemClock
 from shared.adapters.records.cases import CaseRecords
-from shared.adapters.records.ledger import LedgerRecords, is_intact
+from shared.adapters.records.ledger import LedgerRecords
 from shared.domain.case import CaseStatus
 from shared.domain.ids import ConversationId
+from shared.domain.ledger import is_intact
 from shared.ports.documents import Container, Query, TenantScope, Where
 from tests.surface.product.process import DiedBeforeReady, Product, started
 from tests.surface.product.product import HOLLIN, rows_of
@@ -239,7 +240,7 @@ async def _check_rows(documents: SqliteDocuments, line: Line) -> None:
     assert [(turn["id"], turn["status"]) for turn in turns] == [(f"turn:{line.message}", "done")]
     assert [row["id"] for row in rows if row["kind"] == "outbox"] == [f"out:{turns[0]['seq']}"]
     chain = await LedgerRecords(documents).chain(SCOPE, ConversationId(line.conversation))
-    assert [entry.message_id for entry in chain] == [line.message]
+    assert [entry.message_id for entry in chain.entries] == [line.message]
     assert is_intact(chain)
     assert len(await _records(documents, line)) == 1
     cases, _ = await CaseRecords(documents, SystemClock()).queue(SCOPE, tuple(CaseStatus), 100)
