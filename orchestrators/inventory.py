@@ -19,6 +19,7 @@ HTTP_FUNCTIONS: Final = (
     "conversation_feedback",
     "conversation_opening",
     "conversation_turn",
+    "conversation_turn_proof",
     "desk_approval",
     "desk_audits",
     "desk_case",

@@ -34,7 +34,7 @@ class Identity:
     secret_hash: str
     """Hash of the conversation secret shown; empty when none was."""
     is_tenant: bool
-    """A server's key: it acts for the tenant."""
+    """A server's key, which acts for the tenant, or a desk key, whose person may see what the tenant may."""
     is_admin: bool = False
 
     @property
@@ -61,7 +61,7 @@ async def identify(call: Call) -> Identity:
     return Identity(
         customer_id=customer,
         secret_hash=hashlib.sha256(secret.encode()).hexdigest() if secret else "",
-        is_tenant=scope is KeyScope.SECRET,
+        is_tenant=scope in (KeyScope.SECRET, KeyScope.DESK),
         is_admin=scope is KeyScope.ADMIN,
     )
 

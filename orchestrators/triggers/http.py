@@ -47,6 +47,12 @@ async def conversation_turn(req: func.HttpRequest) -> func.HttpResponse:
     return await serve("v1/conversations/{cid}/turns/{mid}", req)
 
 
+@blueprint.route(route="v1/conversations/{cid}/turns/{mid}/proof", methods=METHODS)
+async def conversation_turn_proof(req: func.HttpRequest) -> func.HttpResponse:
+    """What vouches for a turn."""
+    return await serve("v1/conversations/{cid}/turns/{mid}/proof", req)
+
+
 @blueprint.route(route="v1/conversations/{cid}/feedback", methods=METHODS)
 async def conversation_feedback(req: func.HttpRequest) -> func.HttpResponse:
     """A conversation's rating."""

@@ -22,6 +22,8 @@ from orchestrators.triggers import (
     oversight_models,
     policies,
     policy_models,
+    proof_models,
+    proofs,
     search,
     tenants,
 )
@@ -37,6 +39,7 @@ _SHOPPER: Final = frozenset({_P, _S})
 _SENDER: Final = frozenset({_P, _S, _A})
 _SERVER: Final = frozenset({_S, _A})
 _DESK: Final = frozenset({_D})
+_AUDITOR: Final = frozenset({_S, _D})
 _ADMIN: Final = frozenset({_A})
 _OPERATOR: Final = frozenset({_O})
 _MANAGER: Final = frozenset({_A, _O})
@@ -65,6 +68,10 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
     Operation(
         "get_turn", "GET", f"{_CONVERSATION}/turns/{{mid}}", "Read what became of a message.",
         messages.get_turn, {200: models.Turn, 202: models.TurnPending}, _SENDER, has_identity=True,
+    ),
+    Operation(
+        "get_turn_proof", "GET", f"{_CONVERSATION}/turns/{{mid}}/proof", "Read what vouches for a turn, masked.",
+        proofs.get_turn_proof, {200: proof_models.ProofShown, 202: models.TurnPending}, _AUDITOR, has_identity=True,
     ),
     Operation(
         "rate_conversation", "POST", f"{_CONVERSATION}/feedback", "Rate the conversation.",
