@@ -142,13 +142,18 @@ async def record_without_flow(turn: TurnInput, services: Services) -> None:
 
 
 async def _record(request: RecordRequest, services: Services) -> bool:
-    turn = request.turn
-    row = await services.tickets.turn(TenantScope(turn.tenant_id), turn.conversation_id, turn.message_id)
+    turn, scope = request.turn, TenantScope(request.turn.tenant_id)
+    row, proof = await asyncio.gather(
+        services.tickets.turn(scope, turn.conversation_id, turn.message_id),
+        services.tickets.proof(scope, turn.conversation_id, turn.message_id),
+    )
     return row is not None and await record_turn(
         row,
         request.times,
         request.trail,
+        proof,
         at=services.clock.now(),
+        pseudonyms=services.proofs,
         ledger=services.ledger,
         analytics=services.analytics,
     )

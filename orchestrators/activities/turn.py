@@ -7,6 +7,7 @@ import asyncio
 from typing import Final
 
 from agents.supervisor import approval_scope
+from orchestrators.activities.proofs import prove_fixed_text, prove_turn
 from orchestrators.activities.replies import (
     approved_result,
     canned_result,
@@ -19,7 +20,7 @@ from shared.authority.verify import verify_approval
 from shared.container import Services
 from shared.domain.case import opened_case
 from shared.domain.deltas import ActionStatus, Channel, Context, Metadata, Snapshot, TurnState
-from shared.domain.drafts import Draft
+from shared.domain.drafts import ApprovedReply, Draft
 from shared.domain.errors import SchemaError
 from shared.domain.human_triggers import HumanTrigger, Severity
 from shared.domain.ids import TraceId, case_id, turn_instance_id
@@ -27,9 +28,10 @@ from shared.domain.sampling import is_sampled
 from shared.domain.sources import HistoryLine
 from shared.domain.text import MaskedText
 from shared.domain.thread import to_lines
-from shared.domain.ticket import HandoffRow, ThreadRow, TurnRow
+from shared.domain.ticket import HandoffRow, ProofRow, ThreadRow, TurnResult, TurnRow
 from shared.domain.turns import DeliverInput, HandOverInput, OpenedTurn, Settlement, TurnInput
 from shared.ports.documents import CustomerScope, TenantScope
+from shared.ports.vault import ConversationScope
 
 WINDOW_TURNS: Final = 6
 """Earlier messages kept verbatim in the snapshot (ME-05 "last N turns"). Value ours."""
@@ -103,8 +105,9 @@ async def deliver_reply(request: DeliverInput, services: Services) -> Settlement
         result = canned_result(state, request.canned, await services.tenants.policy(scope))
     else:
         raise SchemaError("nothing to deliver: neither an approved reply nor a fixed text")
+    proof = await _prove(state, result, services, approved=request.approved)
     settled = await services.tickets.deliver(
-        scope, turn.conversation_id, turn.message_id, state.snapshot.version, result
+        scope, turn.conversation_id, turn.message_id, state.snapshot.version, result, proof=proof
     )
     if settled in (Settled.DONE, Settled.SUPERSEDED, Settled.PERSON_OWNS):
         announce(turn, services)
@@ -171,7 +174,8 @@ async def hand_over(request: HandOverInput, services: Services) -> Settlement:
     await services.cases.open(scope, opened.model_copy(update=needed))
     is_busy = waiting >= policy.queue_cap
     result = handoff_result(state, request.route, case, policy, severity=severity, now=now, is_busy=is_busy)
-    await services.tickets.finish_handoff(scope, turn.conversation_id, turn.message_id, result)
+    proof = await _prove(state, result, services)
+    await services.tickets.finish_handoff(scope, turn.conversation_id, turn.message_id, result, proof=proof)
     await _mark_told(state, services)
     announce(turn, services)
     return Settlement(settled=Settled.DONE.value)
@@ -201,7 +205,17 @@ async def finish_lost_handoff(handoff: HandoffRow, services: Services) -> None:
         ),
     )
     told = lost_handoff_result(ticket, handoff, policy)
-    await services.tickets.finish_handoff(scope, handoff.conversation_id, handoff.message_id, told)
+    proof = None
+    if told.reply is not None:
+        proof = await prove_fixed_text(
+            ConversationScope(handoff.tenant_id, handoff.conversation_id, ticket.customer_id),
+            handoff.message_id,
+            told.reply,
+            language=told.language,
+            policy_version=policy.version,
+            sealer=services.proofs,
+        )
+    await services.tickets.finish_handoff(scope, handoff.conversation_id, handoff.message_id, told, proof=proof)
 
 
 async def hand_over_lost_turn(row: TurnRow, services: Services) -> None:
@@ -242,6 +256,21 @@ async def hand_over_lost_turn(row: TurnRow, services: Services) -> None:
 def announce(turn: TurnInput, services: Services) -> None:
     """Wake whoever waits for this turn in this process; a hint only."""
     services.signals.announce(turn_instance_id(turn.tenant_id, turn.conversation_id, turn.message_id))
+
+
+async def _prove(
+    state: TurnState, result: TurnResult, services: Services, *, approved: ApprovedReply | None = None
+) -> ProofRow:
+    """Return the sealed proof of what the customer is about to be told."""
+    return await prove_turn(
+        state,
+        approved=approved,
+        told=None if approved is not None else result.reply,
+        language=result.language,
+        articles=services.articles,
+        actions=services.actions,
+        sealer=services.proofs,
+    )
 
 
 async def _mark_told(state: TurnState, services: Services) -> None:

@@ -286,6 +286,14 @@ class Flows:
 
         await until(came, f"action {id} is {state}")
 
+    async def case_status(self, id: CaseId, status: str) -> None:
+        """Return once the case stands so."""
+
+        async def came() -> bool:
+            return (await self.case(id)).status.value == status
+
+        await until(came, f"case {id} is {status}")
+
     async def hint(self, id: str) -> None:
         """Tell the action's instance to look at the store."""
         await self.host.operations.raise_event(action_instance_id(id), EventName.ACTION_CHANGED.value, "{}")

@@ -148,6 +148,7 @@ async def test_what_changed_since_the_approval_goes_back_to_the_desk(flows: Flow
 
     approved = await flows.desk("approve", approval_case_id(action.action_id), {})
     await flows.action_state(action.action_id, ActionState.PENDING)
+    await flows.case_status(approval_case_id(action.action_id), "open")
 
     returned = await flows.action(action.action_id)
     case = await flows.case(approval_case_id(action.action_id))
