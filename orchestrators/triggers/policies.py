@@ -95,7 +95,7 @@ async def roll_back_policy(call: Call) -> Answer:
 async def list_policy_changes(call: Call) -> Answer:
     """Return the change log: who saved what, when, and each setting's old and new value."""
     history = await call.services.tenants.policy_history(await scope_of(call), limit=LOG_LINES + 1)
-    earlier = (*(line.policy for line in history[1:]), TenantPolicy())
+    earlier = (*(line.policy for line in history[1:]), TenantPolicy())[: len(history)]
     lines = tuple(_line(line, before) for line, before in zip(history, earlier, strict=True))
     return json_answer(PolicyLog(changes=lines[:LOG_LINES]))
 
