@@ -22,7 +22,7 @@ from local.host_json import read_host_json
 from local.serve import default_app_dir
 from orchestrators.triggers.starting import case_instance_id
 from shared.domain.case import Case
-from shared.domain.ids import CaseId, ConversationId, MessageId
+from shared.domain.ids import CaseId, ConversationId, MessageId, action_instance_id, approval_case_id
 from shared.domain.intents import CustomerIntent
 from tests.flows.running import SCOPE, Flows, running_flows
 from tests.flows.scripted import Gate
@@ -73,6 +73,21 @@ async def acted(flows: Flows) -> str:
     return await _turn(flows, ASKS_FOR_CANCELLATION)
 
 
+async def action_waiting(flows: Flows) -> str:
+    """An action that waits for a person's decision, with its event and its timer pending."""
+    action = await _asked(flows)
+    await until(lambda: bool(_timers_of(flows, action_instance_id(action))), "the action waits")
+    return action_instance_id(action)
+
+
+async def action_approved(flows: Flows) -> str:
+    """An action a person approves: the wait's last history, done and told."""
+    action = await _asked(flows)
+    await flows.desk("approve", approval_case_id(action), {})
+    await flows.ended(action_instance_id(action))
+    return action_instance_id(action)
+
+
 async def clarified(flows: Flows) -> str:
     """An unclear message that is asked about."""
     flows.cast.classifier.then(understood(CustomerIntent.GENERAL_INQUIRY, confidence=0.4))
@@ -96,7 +111,7 @@ async def reissued(flows: Flows) -> str:
 async def superseded(flows: Flows) -> str:
     """A message that a newer one overtakes while its reply is composed."""
     gate = Gate()
-    flows.cast.classifier.then(understood(), understood(is_social=True))
+    flows.cast.classifier.then(understood(), understood(confidence=1.0, is_social=True))
     flows.cast.composer.then(TRUE_DRAFT, gate=gate)
     flows.cast.reviewer.then(GROUNDED)
     first = await flows.post(QUESTION)
@@ -133,6 +148,8 @@ SCENARIOS: Final[dict[str, Scenario]] = {
         superseded,
         case_waiting,
         case_paged,
+        action_waiting,
+        action_approved,
     )
 }
 """Every kind of instance, by the name of its file."""
@@ -186,8 +203,24 @@ async def _open_case(flows: Flows, *, due_in_s: float) -> CaseId:
     return case
 
 
+async def _asked(flows: Flows) -> str:
+    """Let a newcomer ask to cancel an order of theirs and return the action that waits for it."""
+    await flows.newcomer()
+    order = await flows.order()
+    flows.cast.classifier.then(understood(CustomerIntent.ORDER_CANCEL))
+    sent = await flows.post(f"please cancel order {order.order_id}", customer=flows.customer)
+    result = await flows.result(sent)
+    action = next(a.action_id for a in result.actions if a.type == "cancel_order")
+    await flows.found(action_instance_id(action))
+    return action
+
+
 def _timers(flows: Flows, case: CaseId) -> object:
-    live = flows.host.engine.lives.peek(case_instance_id(case))
+    return _timers_of(flows, case_instance_id(case))
+
+
+def _timers_of(flows: Flows, instance: str) -> object:
+    live = flows.host.engine.lives.peek(instance)
     return live.timers if live is not None else None
 
 
