@@ -12,9 +12,12 @@ from orchestrators.flows.exchange import Exchange
 from orchestrators.flows.performing import RETRY_AFTER, ROUNDS_ALONE, perform
 from orchestrators.names import ActivityName, EventName
 from shared.domain.actions import SETTLED, ActionRef, ActionState
+from shared.domain.deltas import ActionStatus
 from shared.domain.turns import ActionStanding
 from shared.wire import decode, encode
 
+OVER: Final = frozenset({ActionStatus.EXECUTED, ActionStatus.REFUSED})
+"""Ends that are told at once; anything else is looked at again."""
 LONGEST_WAIT: Final = timedelta(hours=24)
 """Longest timer of one history. Value ours: a pending action is looked at once a day whatever events were lost."""
 
@@ -37,6 +40,9 @@ def run_action_flow(context: FlowContext) -> Flow:
     if standing.state in (ActionState.APPROVED, ActionState.EXECUTING):
         exchange = Exchange(context, ref.tenant_id, standing.conversation_id)
         ended = yield from perform(context, exchange, ref, base_version=0, rounds=ROUNDS_ALONE)
+        if ended is not None and ended.actions[0].status in OVER:
+            yield context.call(ActivityName.SETTLE_ACTION, encode(ref))
+            return {"ended": ended.actions[0].status.value}
         if ended is None:
             yield context.timer(RETRY_AFTER)
         context.continue_as_new(encode(ref))
