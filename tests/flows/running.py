@@ -201,6 +201,15 @@ class Flows:
         """Return the status the case's wait ended with."""
         return await self.ended(case_instance_id(case))
 
+    async def let_pass(self, case: CaseId) -> None:
+        """Let the case's time run out: its wait looks at the store when it is hinted."""
+        stored = await self.base.documents.read(Container.CASES, SCOPE, TENANT, case)
+        assert stored is not None
+        late = from_stored(Case, stored).model_copy(update={"due_at": self.base.clock.now()})
+        await self.base.documents.replace(Container.CASES, SCOPE, TENANT, to_document(late), etag=stored.etag)
+        await self.found(case_instance_id(case))
+        await self.host.operations.raise_event(case_instance_id(case), EventName.CASE_CHANGED.value, "{}")
+
     async def edit_ticket(self, conversation: ConversationId, **update: object) -> None:
         """Change the ticket as another part of the product would: conditionally, and with a new version."""
         documents, partition = self.base.documents, conversation_partition(SCOPE, conversation)
