@@ -16,7 +16,7 @@ from shared.domain.intents import ActionType
 from shared.domain.lanes import CALL_DEADLINE_S, CALL_MARGIN_S
 from shared.domain.policy import TenantPolicy
 from shared.domain.verified import VerifiedGrant
-from tests.acting.stage import ANA, ANA_OF_T2, BEN, ORDER, PERSON, PROPOSALS, Stage, order_for, usd
+from tests.acting.stage import ANA, ANA_OF_T2, BEN, ORDER, PROPOSALS, Stage, order_for, usd
 from tests.conftest import FixedClock
 
 REFUND = PROPOSALS[ActionType.REFUND]
@@ -264,4 +264,3 @@ async def test_nothing_is_decided_against_a_begun_action_before_the_shop_was_rea
     minted = await stage.mint(undone, 2)
 
     assert (minted.grant, minted.effect) == (None, effect)
-    assert undone.approved_by == PERSON
