@@ -4,7 +4,7 @@ Sums come from every action whose amount was or may still be paid. Source: AX-02
 """
 
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -28,12 +28,21 @@ _UNDER_WAY: Final = (ActionState.EXECUTING.value, ActionState.APPROVED.value)
 
 
 @dataclass(frozen=True, slots=True)
+class _Payment:
+    """One payment of a shop."""
+
+    action_id: str
+    at: datetime
+    amount: Money
+
+
+@dataclass(frozen=True, slots=True)
 class _Past:
-    """What a shop had paid when it was read."""
+    """What a shop had paid when it was read, newest first, and what this process has seen paid since."""
 
     read_at: datetime
     since: datetime
-    paid: tuple[tuple[datetime, Money], ...]
+    paid: tuple[_Payment, ...]
 
 
 class ActionReading(ActionRows):
@@ -75,7 +84,16 @@ class ActionReading(ActionRows):
             self._past.move_to_end(scope.tenant_id)
             while len(self._past) > PAST_CACHED_TENANTS:
                 self._past.popitem(last=False)
-        return tuple(paid.amount_minor for at, paid in past.paid if at >= since and paid.currency == currency)
+        return tuple(p.amount.amount_minor for p in past.paid if p.at >= since and p.amount.currency == currency)
+
+    def _remember(self, action: Action) -> None:
+        """Count a payment of this process among the shop's past at once, without reading it all again."""
+        past = self._past.get(action.tenant_id)
+        if past is None or action.state is not ActionState.EXECUTED or not RULES[action.type].is_billing:
+            return
+        if action.amount is not None and all(p.action_id != action.action_id for p in past.paid):
+            own = _Payment(action.action_id, _ended_at(action), action.amount)
+            self._past[action.tenant_id] = replace(past, paid=(own, *past.paid)[:MAX_PAST])
 
     async def _counted(self, scope: CustomerScope, since: datetime, without: str) -> tuple[Action, ...]:
         """Return billing actions done since the moment, and those that may still be done, whenever they began."""
@@ -84,7 +102,7 @@ class ActionReading(ActionRows):
         )
         return tuple(a for a in found if a.action_id != without and (_may_still_pay(a) or _ended_at(a) >= since))
 
-    async def _paid(self, scope: TenantScope, since: datetime) -> tuple[tuple[datetime, Money], ...]:
+    async def _paid(self, scope: TenantScope, since: datetime) -> tuple[_Payment, ...]:
         page = await self._query(
             scope,
             Query(
@@ -102,7 +120,7 @@ class ActionReading(ActionRows):
             ),
         )
         actions = [from_row(stored) for stored in page.items]
-        return tuple((_ended_at(a), a.amount) for a in actions if a.amount is not None)
+        return tuple(_Payment(a.action_id, _ended_at(a), a.amount) for a in actions if a.amount is not None)
 
 
 def _may_still_pay(action: Action) -> bool:

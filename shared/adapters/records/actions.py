@@ -33,5 +33,5 @@ class ActionRecords(ActionReading, Deciding, Claiming, Sweeping):
     ) -> Action:
         """Write what came of a start, and let the shop's next payment be compared with this one too."""
         action = await super().finish(scope, action_id, op, grant_id=grant_id, effect=effect, reason=reason)
-        self._past.pop(scope.tenant_id, None)
+        self._remember(action)
         return action
