@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 from typing import Final
 
+from shared.domain.typed_values.numbers import base_language
 from shared.retrieval.function_words import FUNCTION_WORDS
 from shared.retrieval.tokens import analyse, fold, surface_tokens
 
@@ -64,6 +65,10 @@ _TOTAL: Final = frozenset(
         "todo",
         "tout",
         "altijd",
+        "tum",
+        "butun",
+        "daima",
+        "sinirsiz",
     ]
 )
 """Words of totality. Source: ours, closed class."""
@@ -77,6 +82,7 @@ _OPPOSED: Final = (
     (frozenset({"vor", "uber"}), frozenset({"nach", "unter"})),
     (frozenset({"prima"}), frozenset({"dopo"})),
     (frozenset({"voor", "boven"}), frozenset({"na", "onder"})),
+    (frozenset({"once"}), frozenset({"sonra"})),
 )
 """Pairs of relations that exclude each other. Source: ours, closed class."""
 
@@ -134,8 +140,19 @@ _NEGATIONS: Final = frozenset(
         "geen",
         "zonder",
         "nooit",
+        "degil",
+        "yok",
+        "asla",
+        "hicbir",
     ]
 )
+_NEGATED_FORM: Final = {
+    "tr": re.compile(
+        r"\w{2,}(?:m[ae]z(?:l[ae]r|s[iu]n\w*|d[iu]r)?|m[ae]y[iu]z|m[iu]yor\w*|m[ae]d[iu]\w*|m[ae]y[ae]c\w*|m[ae]mis\w*"
+        r"|m[ae]m[ae]kt\w*)"
+    )
+}
+"""Languages that negate inside the verb ("edilemez"): what its last syllables look like."""
 _SELF: Final = frozenset(["i", "im", "ive", "id", "ill", "me", "my", "mine", "we", "our", "us", "myself"])
 _YES_NO: Final = frozenset(["yes", "yeah", "yep", "no", "nope", "oui", "non", "si", "ja", "nein", "sim", "nao", "nee"])
 _PREFIX: Final = re.compile(r"^(?:un|non|in|nicht)(?=[a-z]{5})")
@@ -252,18 +269,19 @@ def is_polarity_kept(claim: str, source: Sequence[str], language: str) -> bool:
     stems = list(dict.fromkeys(_content_stems(claim, language)))
     known = {s: set(analyse(s, language)) for s in source}
     closest = max(source, key=lambda s: _share(stems, known[s]), default="")
-    if _is_negated(claim, closest) != _is_negated(closest, claim):
+    if _is_negated(claim, closest, language) != _is_negated(closest, claim, language):
         return False
-    if _is_negated(claim, closest):
+    if _is_negated(claim, closest, language):
         return True
-    affirmed = {stem for s in source if not _is_negated(s, claim) for stem in known[s]}
-    denied = {stem for s in source if _is_negated(s, claim) for stem in known[s]} - affirmed
+    affirmed = {stem for s in source if not _is_negated(s, claim, language) for stem in known[s]}
+    denied = {stem for s in source if _is_negated(s, claim, language) for stem in known[s]} - affirmed
     return _share(stems, denied) < DENIED_SHARE
 
 
-def _is_negated(text: str, other: str) -> bool:
+def _is_negated(text: str, other: str, language: str) -> bool:
     words, others = surface_tokens(text), set(surface_tokens(other))
-    if any(w in _NEGATIONS for w in words):
+    form = _NEGATED_FORM.get(base_language(language))
+    if any(w in _NEGATIONS or (form is not None and form.fullmatch(w)) for w in words):
         return True
     return any((bare := _PREFIX.sub("", w)) != w and bare in others for w in words)
 

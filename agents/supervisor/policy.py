@@ -27,6 +27,8 @@ _BINDING: Final = re.compile(
             r"offerta vincolante|legalmente vincolante|le garantisco",
             r"oferta vinculativa|juridicamente vinculativ|garanto[- ]lhe",
             r"bindend (?:aanbod|bod)|juridisch bindend|ik garandeer",
+            r"baglayici (?:teklif|anlasma|sozlesme)|(?:yasal|hukuki|hukuken)\w* (?:olarak )?baglayici"
+            r"|garanti (?:ediyor|ederi|veriyor|veriri)|soz veriyor",
         )
     )
 )
@@ -41,6 +43,7 @@ _ENTITLEMENT: Final = re.compile(
             r"\brimbors|\breso\b|\bresi\b|\bgaranzi",
             r"\bdevolu|\btroca",
             r"\bterugbeta|\bretourn|\bruil",
+            r"\biade|\bgeri ode|\bdegisim|\btazminat|\bpara iade",
         )
     )
 )

@@ -33,6 +33,8 @@ _WE_DID: Final = _any(
     r"\b(?:ho|abbiamo) \w+(?:ato|uto|ito|sso)\b",
     r"\b(?:fiz|fizemos|reembolsei|reembolsamos|cancelei|cancelamos|enviei|alterei)\b",
     r"\b(?:ik heb|wij hebben|we hebben|heb ik|hebben we)\b.{0,80}\b(?:ge\w+(?:d|t|en)|terugbetaald|bijgeschreven)\b",
+    r"\b(?:et|yap|gonder|baslat|olustur|tanimla|onayla|degistir|guncelle|yatir|aktar|uygula|ekle|ac|ilet|kaldir|ode)"
+    r"[dt][iu][mk]\b",
 )
 """First person, done."""
 _WE_WILL: Final = _any(
@@ -45,6 +47,7 @@ _WE_WILL: Final = _any(
     r"\b(?:provvedero|provvederemo|rimborseremo|invieremo|annulleremo|cambieremo)\b",
     r"\b(?:vou|vamos|iremos) \w+r\b",
     r"\b(?:ik zal|ik ga|wij zullen|we zullen|we gaan|wij gaan)\b",
+    r"\b\w+[ae]c(?:agi|egi)[mz]\b|\b\w+(?:acaksiniz|eceksiniz)\b",
 )
 """First person or a gift to the customer, future."""
 _IT_WAS_DONE: Final = _any(
@@ -66,12 +69,15 @@ _YOURS_WAS_DONE: Final = _any(
     r"\b(?:seu|sua|seus|suas) (?:\S+ ){1,6}?(?:foi|foram) \w+",
     rf"\b(?:uw|je|jouw) (?:\S+ ){{1,6}}?(?:is|zijn|werd) {_NOW}"
     r"(?:terugbetaald|geannuleerd|gecrediteerd|verzonden|goedgekeurd|vervangen)\b",
+    r"\b\w+[iu]n[iu]z\w{0,4} (?:\S+ ){0,6}?(?:edildi|edilmistir|yapildi|yapilmistir|onaylandi|odendi|gonderildi"
+    r"|degistirildi|guncellendi|olusturuldu|tanimlandi|yatirildi)\b",
 )
 """Passive, done to what is the customer's."""
 _ONLY_IF: Final = re.compile(
     r"\b(?:if|once|when|whenever|after|before|until|unless|whether|as soon as|e-?mails?|notif\w+|confirm\w+"
     r"|si|cuando|una vez|despues|hasta|quand|lorsque|une fois|apres|des que|wenn|falls|sobald|nachdem|bis|ob"
-    r"|se|quando|dopo|una volta|apos|depois|assim que|als|zodra|wanneer|nadat)\b"
+    r"|se|quando|dopo|una volta|apos|depois|assim que|als|zodra|wanneer|nadat"
+    r"|eger|sonra|kadar|takdirde|halinde|durumunda|\w+(?:diginda|dugunda|tiginda|tugunda|dikten|dukten|tikten|tukten))\b"
 )
 """Words that make a rule of what follows: "once your refund has been issued" tells nobody that it was."""
 _SOMEBODY: Final = (
@@ -89,6 +95,8 @@ _PERSON_WILL: Final = _any(
     r"\b(?:collega|operatore|persona|team)\b.{0,40}\b(?:prende in carico|rispondera|contattera)\b",
     r"\b(?:colega|agente|pessoa|equipa|equipe)\b.{0,40}\b(?:assume|vai|respondera|entrara em contacto)\b",
     r"\b(?:collega|medewerker|iemand|mens)\b.{0,40}\b(?:neemt|zal|antwoordt|gaat)\b",
+    r"\b(?:ekib|temsilci|yetkili|arkadas|kisi|uzman|gorevli)\w*\b.{0,60}\b(?:devraliyor|devralacak|yanit verecek"
+    r"|yanitlayacak|donecek|ulasacak|arayacak|ilgilenecek|gececek|yardimci olacak)\b",
 )
 """A person is said to take over or to come back."""
 

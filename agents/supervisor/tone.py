@@ -24,7 +24,8 @@ SHOUT_SHARE: Final = 0.6
 _INSULT: Final = re.compile(
     r"\b(?:idiots?|stupid|moron(?:s|ic)?|shut up|dumb|imbecil\w*|estupid\w*|callese|idiota?s?|dummkopf|blod"
     r"|halt die klappe"
-    r"|stupid[oaie]|stai zitt[oa]|cala a boca|burr[oa]|dom|hou je mond|tais-toi|taisez-vous)\b"
+    r"|stupid[oaie]|stai zitt[oa]|cala a boca|burr[oa]|dom|hou je mond|tais-toi|taisez-vous"
+    r"|aptal\w*|salak\w*|gerizekali\w*|ahmak\w*|kes sesini)\b"
 )
 """Words no shop says to a customer. Source: ours; a floor under the safety screen, not a replacement."""
 

@@ -54,7 +54,7 @@ def detect_language(text: str) -> tuple[str, float]:
     if (script := _script_language(sample, letters)) is not None:
         return script
     points = dict.fromkeys(WORDS, 0.0)
-    for match in _WORD.finditer(sample.lower()):
+    for match in _WORD.finditer(_lowered(sample)):
         _score_word(match[0].replace("’", "'"), points)
     ranked = sorted(points.items(), key=lambda item: (-item[1], item[0]))
     (best, first), (_, second) = ranked[0], ranked[1]
@@ -83,6 +83,11 @@ def to_plain(text: str) -> str:
     """
     folded = unicodedata.normalize("NFKC", text)
     return " ".join("".join(_visible(char) for char in folded).split())
+
+
+def _lowered(text: str) -> str:
+    """Return the text in lower case; the Turkish capital with a dot is one letter, not a letter and a loose dot."""
+    return text.replace("İ", "i").lower()
 
 
 def _visible(char: str) -> str:

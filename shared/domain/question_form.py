@@ -34,6 +34,13 @@ _PERMISSION: Final = (
     r"|kann man|posso|si puo|pode-se|kan ik|mag ik"
 )
 _QUESTION = re.compile(rf"^(?:{_INTERROGATIVE}|{_AUXILIARY})\b")
+_ASKS_INSIDE = re.compile(
+    r"\b(?:nerede|nerde|ne zaman|nasil|neden|nicin|niye|hangi|kac|ne kadar)\b"
+    r"|\b(?:var|yok|geldi|gelir|oldu|olur|edildi|yapildi|verildi|yatti|yatirildi|gonderildi|cikti|ulasti|onaylandi)"
+    r" m[iu]\b"
+)
+"""Turkish asks anywhere in the sentence: by a question word, or by the particle behind its verb."""
+_MAY_I_INSIDE = re.compile(r"\b\w+bilir miyi[mz]\b")
 _MAY_I = re.compile(rf"^(?:{_PERMISSION})\b")
 
 
@@ -54,6 +61,6 @@ def _bare(stretch: str) -> str:
 
 
 def _asks(stretch: str, with_permission: bool) -> bool:
-    if _MAY_I.match(stretch):
+    if _MAY_I.match(stretch) or _MAY_I_INSIDE.search(stretch):
         return with_permission
-    return _QUESTION.match(stretch) is not None
+    return _QUESTION.match(stretch) is not None or _ASKS_INSIDE.search(stretch) is not None

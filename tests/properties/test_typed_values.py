@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from shared.domain.typed_values import TypedValue, ValueKind, equals, extract_values, supports
 
-LANGUAGES = ("en", "es", "fr", "de", "it", "pt", "nl", "sv", "und", "")
+LANGUAGES = ("en", "es", "fr", "de", "it", "pt", "nl", "tr", "sv", "und", "")
 MONTHS = {
     "en": "January February March April May June July August September October November December",
     "es": "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
@@ -19,6 +19,7 @@ MONTHS = {
     "it": "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
     "pt": "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro",
     "nl": "januari februari maart april mei juni juli augustus september oktober november december",
+    "tr": "Ocak Şubat Mart Nisan Mayıs Haziran Temmuz Ağustos Eylül Ekim Kasım Aralık",
 }
 
 
@@ -74,6 +75,7 @@ def test_an_amount_is_the_same_in_every_locales_notation(cents: int) -> None:
         (f"{grouped(amount, ' ', ',')} euros", "fr"),
         (f"{grouped(amount, chr(39), '.')} EUR", "de"),
         (f"{amount:.2f} euro", "it"),
+        (f"€{grouped(amount, '.', ',')}", "tr"),
     ]
 
     values = [only(text, language) for text, language in spellings]
@@ -128,6 +130,13 @@ SAME = [
     ("1er mars 2026", "fr", "2026-03-01T09:00:00Z", "en"),
     ("quatre-vingt-dix jours", "fr", "90 days", "en"),
     ("twenty-one days", "en", "einundzwanzig Tage", "de"),
+    ("30 days", "en", "otuz gün", "tr"),
+    ("3–5 business days", "en", "3 ila 5 iş günü", "tr"),
+    ("2 years", "en", "2 YILLIK", "tr"),
+    ("20%", "en", "%20", "tr"),
+    ("15%", "en", "yüzde on beş", "tr"),
+    ("TRY 1,234.50", "en", "1.234,50 TL", "tr"),
+    ("November 3, 2026", "en", "3 KASIM 2026", "tr"),
 ]
 DIFFERENT = [
     ("30 days", "60 days"),

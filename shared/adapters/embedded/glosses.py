@@ -239,6 +239,48 @@ _PAIRS: Final[dict[str, str]] = {
         "geblokkeerd=locked wacht=wait vergist=mistaken duitsland=germany belgië=belgium ook=also deze=this "
         "dit=this oven=oven pan=pan aanmelden=sign-up nieuwsbrief=newsletter "
     ),
+    "tr": (
+        "nerede=where nerde=where nerededir=where ne=what zaman=time nasıl=how nasil=how kaç=how-many "
+        "kac=how-many kadar=much hangi=which neden=why niye=why niçin=why kim=who benim=my bana=to-me beni=me "
+        "bize=us sizin=your size=to-you bu=this bunu=this şu=that o=it bir=a ve=and ile=with için=for icin=for "
+        "ama=but çok=very cok=very daha=more hala=still hâlâ=still henüz=yet henuz=yet artık=any-more değil=not "
+        "degil=not yok=there-is-not var=is-there sipariş=order siparis=order siparişim=my-order "
+        "siparisim=my-order siparişimi=my-order siparisimi=my-order siparişimin=my-order's siparişimiz=our-order "
+        "siparişi=the-order siparişler=orders siparişlerim=my-orders verdim=i-placed kargo=delivery "
+        "kargom=my-package kargoya=shipped kargoda=shipping paket=package paketim=my-package paketi=the-package "
+        "teslimat=delivery teslim=delivery edilmedi=was-not-delivered gelmedi=has-not-arrived geldi=arrived "
+        "gelir=arrives gelecek=will-arrive ulaşmadı=has-not-arrived ulasmadi=has-not-arrived ulaştı=arrived "
+        "kayboldu=got-lost kayıp=lost gecikti=is-late gecikme=delay bekliyorum=i-am-waiting takip=tracking "
+        "takibi=tracking nereye=where-to yurt=country dışı=abroad iade=return iadesi=refund iademi=my-return "
+        "geri=back para=money param=my-money paramı=my-money parami=my-money paramın=my-money ücret=fee "
+        "ücretini=fee ödeme=payment odeme=payment ödedim=i-paid odedim=i-paid çekildi=was-charged "
+        "cekildi=was-charged kredi=credit kart=card kartım=my-card kartımdan=from-my-card iki=two kez=times "
+        "kere=times fatura=invoice faturam=my-invoice faturamı=my-invoice iptal=cancel etmek=to-do "
+        "istiyorum=i-want isterim=i-would-like istemiyorum=i-do-not-want edin=please edebilir=can miyim=i-? "
+        "mıyım=i-? misiniz=you-? mısınız=you-? musunuz=you-? yapabilirim=can-i-do yapamıyorum=i-cannot "
+        "yapabilir=can değiştirmek=change degistirmek=change değişim=exchange degisim=exchange "
+        "değiştirebilir=change adres=address adresimi=my-address adresi=address beden=size bedeni=size "
+        "numara=number büyük=big küçük=small dar=tight bol=loose renk=colour rengi=colour hesap=account "
+        "hesabım=my-account hesabımı=my-account hesabıma=into-my-account şifre=password şifremi=my-password "
+        "sifremi=my-password unuttum=i-forgot giriş=log-in giris=log-in silmek=delete silin=delete "
+        "kapatmak=close üyelik=account e-posta=email telefon=phone fiyat=price fiyatı=price fiyati=price "
+        "ucuz=cheap indirim=discount kupon=coupon kodu=code kodum=my-code kampanya=promotion "
+        "çalışmıyor=does-not-work calismiyor=does-not-work ürün=product urun=product ürünü=product "
+        "ürünün=product's ürünler=products kırık=broken kirik=broken bozuk=broken hasarlı=damaged eksik=missing "
+        "yanlış=wrong yanlis=wrong göndermişsiniz=you-sent gönderdiniz=you-sent stokta=in-stock stok=stock "
+        "mevcut=available özellikleri=features malzeme=material garanti=warranty garantisi=warranty "
+        "önerir=recommend öneri=recommendation tavsiye=recommend hediye=gift arıyorum=i-am-looking-for "
+        "lazım=i-need ihtiyacım=i-need yardım=help yardim=help yardımcı=help müşteri=customer musteri=customer "
+        "hizmetleri=service temsilci=representative temsilcisi=representative insanla=with-a-human insan=human "
+        "biriyle=with-somebody görüşmek=talk konuşmak=talk bağlayın=connect-me yetkili=manager şikayet=complaint "
+        "şikayetim=my-complaint sikayet=complaint berbat=terrible rezalet=disgrace kötü=bad memnun=satisfied "
+        "kızgın=angry dolandırıcı=scammer dolandırıldım=i-was-scammed çalındı=was-hacked itiraz=dispute "
+        "haksız=unauthorised tanımadığım=unknown merhaba=hello selam=hello teşekkürler=thanks tesekkurler=thanks "
+        "teşekkür=thanks ederim=thanks sağolun=thanks hoşça=good kalın=bye lütfen=please lutfen=please gün=days "
+        "günü=days hafta=week haftadır=for-weeks bugün=today yarın=tomorrow dün=yesterday saat=hour mağaza=store "
+        "magaza=store açık=open mesai=opening avukatım=my-lawyer mahkeme=court dava=lawsuit "
+        "ağlıyorum=i-am-crying intihar=suicide ölmek=die öldür=kill yangın=fire patladı=exploded yandı=burned "
+    ),
     "hi": (
         "mera=my meri=my mere=my mujhe=i kahan=where kaha=where hai=is hain=are kab=when tak=by aayega=will-come "
         "aaya=come milega=will-get mila=got nahi=not nahin=not abhi=now order=order parcel=parcel paisa=money "
@@ -264,4 +306,4 @@ def gloss(text: str) -> str:
     words = _GLOSSES.get(code)
     if words is None or confidence < ENOUGH:
         return text
-    return _WORD.sub(lambda match: words.get(match[0].lower().replace("’", "'"), match[0]), text)
+    return _WORD.sub(lambda match: words.get(match[0].replace("İ", "i").lower().replace("’", "'"), match[0]), text)

@@ -15,6 +15,7 @@ ABOUT: Final = {
     "it": " sull'ordine #{order}",
     "pt": " sobre a encomenda #{order}",
     "nl": " over bestelling #{order}",
+    "tr": " (sipariş #{order})",
 }
 """What {about} reads as when the order is known."""
 
@@ -27,6 +28,7 @@ DONE_TEXTS: Final[dict[str, dict[str, str]]] = {
         "it": "Abbiamo rimborsato {amount} per il suo ordine #{order}.",
         "pt": "A sua encomenda #{order} foi reembolsada em {amount}.",
         "nl": "Uw bestelling #{order} is terugbetaald, en wel {amount}.",
+        "tr": "#{order} numaralı siparişiniz için {amount} tutarında para iadesi yaptık.",
     },
     "credit": {
         "en": "We have given you {amount} of store credit for your order #{order}.",
@@ -36,6 +38,7 @@ DONE_TEXTS: Final[dict[str, dict[str, str]]] = {
         "it": "Abbiamo accreditato {amount} come credito del negozio per il suo ordine #{order}.",
         "pt": "A sua conta foi creditada com {amount} de saldo da loja pela encomenda #{order}.",
         "nl": "We hebben u {amount} winkeltegoed gegeven voor bestelling #{order}.",
+        "tr": "#{order} numaralı siparişiniz için size {amount} mağaza kredisi tanımladık.",
     },
     "request_return": {
         "en": "We have requested a return for your order #{order}; the shop still has to accept it.",
@@ -45,6 +48,7 @@ DONE_TEXTS: Final[dict[str, dict[str, str]]] = {
         "it": "Abbiamo registrato la richiesta di reso per il suo ordine #{order}; il negozio deve ancora accettarla.",
         "pt": "A sua devolução da encomenda #{order} foi pedida; a loja ainda tem de a aceitar.",
         "nl": "We hebben een retour voor uw bestelling #{order} geregistreerd; de winkel moet die nog accepteren.",
+        "tr": "#{order} numaralı siparişiniz için iade talebi oluşturduk; mağazanın bunu henüz kabul etmesi gerekiyor.",
     },
     "cancel_order": {
         "en": "We have cancelled your order #{order}; {amount} goes back the way you paid.",
@@ -54,6 +58,7 @@ DONE_TEXTS: Final[dict[str, dict[str, str]]] = {
         "it": "Abbiamo annullato il suo ordine #{order}; {amount} torna sul metodo di pagamento usato.",
         "pt": "A sua encomenda #{order} foi cancelada; {amount} volta ao meio de pagamento utilizado.",
         "nl": "We hebben uw bestelling #{order} geannuleerd; {amount} gaat terug naar uw betaalmiddel.",
+        "tr": "#{order} numaralı siparişinizi iptal ettik; {amount} ödeme yaptığınız yönteme geri dönüyor.",
     },
     "change_address": {
         "en": "We have changed the delivery address of your order #{order}.",
@@ -63,6 +68,7 @@ DONE_TEXTS: Final[dict[str, dict[str, str]]] = {
         "it": "Abbiamo modificato l'indirizzo di consegna del suo ordine #{order}.",
         "pt": "A sua morada de entrega da encomenda #{order} foi alterada.",
         "nl": "We hebben het bezorgadres van uw bestelling #{order} gewijzigd.",
+        "tr": "#{order} numaralı siparişinizin teslimat adresini değiştirdik.",
     },
     "resend": {
         "en": "We have created a free replacement shipment for your order #{order}.",
@@ -72,6 +78,7 @@ DONE_TEXTS: Final[dict[str, dict[str, str]]] = {
         "it": "Abbiamo avviato la sostituzione gratuita del suo ordine #{order}.",
         "pt": "A sua encomenda #{order} foi reenviada sem custos.",
         "nl": "We hebben voor uw bestelling #{order} gratis een vervangende zending geregeld.",
+        "tr": "#{order} numaralı siparişiniz için ücretsiz bir yeniden gönderim oluşturduk.",
     },
 }
 """What was done, with the amount where money moves."""
@@ -85,6 +92,7 @@ PLAIN_TEXTS: Final[dict[str, dict[str, str]]] = {
         "it": "Abbiamo rimborsato il suo ordine #{order}.",
         "pt": "A sua encomenda #{order} foi reembolsada.",
         "nl": "Uw bestelling #{order} is terugbetaald.",
+        "tr": "#{order} numaralı siparişiniz için para iadesi yaptık.",
     },
     "credit": {
         "en": "We have given you store credit for your order #{order}.",
@@ -94,6 +102,7 @@ PLAIN_TEXTS: Final[dict[str, dict[str, str]]] = {
         "it": "Abbiamo accreditato un credito del negozio per il suo ordine #{order}.",
         "pt": "A sua conta foi creditada com saldo da loja pela encomenda #{order}.",
         "nl": "We hebben u winkeltegoed gegeven voor bestelling #{order}.",
+        "tr": "#{order} numaralı siparişiniz için size mağaza kredisi tanımladık.",
     },
     "cancel_order": {
         "en": "We have cancelled your order #{order}.",
@@ -103,6 +112,7 @@ PLAIN_TEXTS: Final[dict[str, dict[str, str]]] = {
         "it": "Abbiamo annullato il suo ordine #{order}.",
         "pt": "A sua encomenda #{order} foi cancelada.",
         "nl": "We hebben uw bestelling #{order} geannuleerd.",
+        "tr": "#{order} numaralı siparişinizi iptal ettik.",
     },
 }
 """The same where the shop named no amount."""
@@ -116,6 +126,7 @@ REQUEST_TEXTS: Final[dict[str, dict[str, str]]] = {
         "it": "Abbiamo la sua richiesta{about}. Una persona del nostro team decide e glielo diciamo qui.",
         "pt": "Temos o seu pedido{about}. Uma pessoa da nossa equipa decide sobre ele e dizemos-lhe aqui.",
         "nl": "We hebben uw verzoek{about}. Iemand van ons team beslist erover en we laten het u hier weten.",
+        "tr": "Talebiniz bize ulaştı{about}. Kararı ekibimizden bir kişi veriyor, sonucu size buradan bildiriyoruz.",
     },
     "in_progress": {
         "en": "Your request{about} is under way; we tell you here how it ends.",
@@ -125,6 +136,7 @@ REQUEST_TEXTS: Final[dict[str, dict[str, str]]] = {
         "it": "La sua richiesta{about} è in corso; le diciamo qui come va a finire.",
         "pt": "O seu pedido{about} está em curso; dizemos-lhe aqui como termina.",
         "nl": "Uw verzoek{about} loopt; we laten u hier weten hoe het afloopt.",
+        "tr": "Talebiniz yürütülüyor{about}; nasıl sonuçlandığını size buradan bildiriyoruz.",
     },
     "expired": {
         "en": "Nobody decided about your request{about} in time, so nothing was done. We are sorry; please ask again, or ask for a person.",
@@ -134,6 +146,7 @@ REQUEST_TEXTS: Final[dict[str, dict[str, str]]] = {
         "it": "Nessuno ha deciso in tempo sulla sua richiesta{about}, quindi non è stato fatto nulla. Ci dispiace; la ripeta oppure chieda di una persona.",
         "pt": "Ninguém decidiu a tempo sobre o seu pedido{about}, por isso nada foi feito. Lamentamos; peça de novo ou peça para falar com uma pessoa.",
         "nl": "Niemand heeft op tijd over uw verzoek{about} beslist, dus er is niets gedaan. Het spijt ons; vraag het opnieuw of vraag naar een mens.",
+        "tr": "Talebiniz hakkında zamanında karar verilmedi{about}, bu yüzden hiçbir işlem yapılmadı. Özür dileriz; lütfen yeniden isteyin ya da bir insanla görüşmek istediğinizi yazın.",
     },
     "rejected": {
         "en": "Your request{about} was looked at and is not carried out; nothing was changed or paid. If you do not agree, please ask for a person.",
@@ -143,6 +156,7 @@ REQUEST_TEXTS: Final[dict[str, dict[str, str]]] = {
         "it": "La sua richiesta{about} è stata esaminata e non viene eseguita; nulla è stato cambiato o pagato. Se non è d'accordo, chieda di una persona.",
         "pt": "O seu pedido{about} foi analisado e não é executado; nada foi alterado nem pago. Se não concordar, peça para falar com uma pessoa.",
         "nl": "Uw verzoek{about} is bekeken en wordt niet uitgevoerd; er is niets veranderd en niets betaald. Bent u het er niet mee eens, vraag dan naar een mens.",
+        "tr": "Talebiniz incelendi ve yerine getirilmiyor{about}; hiçbir şey değiştirilmedi ve ödenmedi. Aynı fikirde değilseniz bir insanla görüşmek istediğinizi yazın.",
     },
 }
 """Where a request stands, whatever it asks for."""

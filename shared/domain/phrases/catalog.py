@@ -13,7 +13,7 @@ from shared.domain.typed_values.numbers import base_language
 
 FALLBACK: Final = "en"
 """Language of a canned text where the customer's has none. Source: ours, CO-05."""
-LANGUAGES: Final = ("en", "es", "fr", "de", "it", "pt", "nl")
+LANGUAGES: Final = ("en", "es", "fr", "de", "it", "pt", "nl", "tr")
 """Languages every phrase exists in; tests/unit/agents proves it."""
 
 

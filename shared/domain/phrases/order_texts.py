@@ -7,43 +7,43 @@ Placeholders: {id}, {date}, {items}, {carrier}, {tracking}, {url}, {amount}, {st
 from typing import Final
 
 STATUS_LABELS: Final[dict[str, dict[str, str]]] = {
-    "open": {"en": "received", "es": "recibido", "fr": "reçue", "de": "eingegangen", "it": "ricevuto", "pt": "recebida", "nl": "ontvangen"},
+    "open": {"en": "received", "es": "recibido", "fr": "reçue", "de": "eingegangen", "it": "ricevuto", "pt": "recebida", "nl": "ontvangen", "tr": "alındı"},
     "processing": {
         "en": "being prepared", "es": "en preparación", "fr": "en préparation", "de": "in Bearbeitung", "it": "in preparazione",
-        "pt": "em preparação", "nl": "in behandeling",
+        "pt": "em preparação", "nl": "in behandeling", "tr": "hazırlanıyor",
     },
-    "shipped": {"en": "on its way", "es": "en camino", "fr": "en route", "de": "unterwegs", "it": "in viaggio", "pt": "a caminho", "nl": "onderweg"},
+    "shipped": {"en": "on its way", "es": "en camino", "fr": "en route", "de": "unterwegs", "it": "in viaggio", "pt": "a caminho", "nl": "onderweg", "tr": "yolda"},
     "out_for_delivery": {
         "en": "out for delivery", "es": "en reparto", "fr": "en cours de livraison", "de": "in Zustellung", "it": "in consegna",
-        "pt": "em distribuição", "nl": "in bezorging",
+        "pt": "em distribuição", "nl": "in bezorging", "tr": "dağıtımda",
     },
     "delayed": {
-        "en": "delayed", "es": "retrasado", "fr": "retardée", "de": "verzögert", "it": "in ritardo", "pt": "atrasada", "nl": "vertraagd",
+        "en": "delayed", "es": "retrasado", "fr": "retardée", "de": "verzögert", "it": "in ritardo", "pt": "atrasada", "nl": "vertraagd", "tr": "gecikmeli",
     },
     "on_hold": {
-        "en": "on hold", "es": "en espera", "fr": "en attente", "de": "angehalten", "it": "in sospeso", "pt": "em espera", "nl": "in de wacht",
+        "en": "on hold", "es": "en espera", "fr": "en attente", "de": "angehalten", "it": "in sospeso", "pt": "em espera", "nl": "in de wacht", "tr": "beklemede",
     },
     "awaiting_payment": {
         "en": "awaiting payment", "es": "pendiente de pago", "fr": "en attente de paiement", "de": "wartet auf Zahlung",
-        "it": "in attesa di pagamento", "pt": "a aguardar pagamento", "nl": "wacht op betaling",
+        "it": "in attesa di pagamento", "pt": "a aguardar pagamento", "nl": "wacht op betaling", "tr": "ödeme bekleniyor",
     },
     "ready_for_pickup": {
         "en": "ready for pickup", "es": "listo para recoger", "fr": "prête à être retirée", "de": "abholbereit", "it": "pronto per il ritiro",
-        "pt": "pronta para levantamento", "nl": "klaar om af te halen",
+        "pt": "pronta para levantamento", "nl": "klaar om af te halen", "tr": "teslim alınmaya hazır",
     },
     "delivered": {
-        "en": "delivered", "es": "entregado", "fr": "livrée", "de": "zugestellt", "it": "consegnato", "pt": "entregue", "nl": "bezorgd",
+        "en": "delivered", "es": "entregado", "fr": "livrée", "de": "zugestellt", "it": "consegnato", "pt": "entregue", "nl": "bezorgd", "tr": "teslim edildi",
     },
     "cancelled": {
-        "en": "cancelled", "es": "cancelado", "fr": "annulée", "de": "storniert", "it": "annullato", "pt": "cancelada", "nl": "geannuleerd",
+        "en": "cancelled", "es": "cancelado", "fr": "annulée", "de": "storniert", "it": "annullato", "pt": "cancelada", "nl": "geannuleerd", "tr": "iptal edildi",
     },
     "return_requested": {
         "en": "return requested", "es": "devolución solicitada", "fr": "retour demandé", "de": "Rücksendung angefragt",
-        "it": "reso richiesto", "pt": "devolução pedida", "nl": "retour aangevraagd",
+        "it": "reso richiesto", "pt": "devolução pedida", "nl": "retour aangevraagd", "tr": "iade talep edildi",
     },
-    "returned": {"en": "returned", "es": "devuelto", "fr": "retournée", "de": "zurückgesendet", "it": "reso", "pt": "devolvida", "nl": "geretourneerd"},
+    "returned": {"en": "returned", "es": "devuelto", "fr": "retournée", "de": "zurückgesendet", "it": "reso", "pt": "devolvida", "nl": "geretourneerd", "tr": "iade edildi"},
     "refunded": {
-        "en": "refunded", "es": "reembolsado", "fr": "remboursée", "de": "erstattet", "it": "rimborsato", "pt": "reembolsada", "nl": "terugbetaald",
+        "en": "refunded", "es": "reembolsado", "fr": "remboursée", "de": "erstattet", "it": "rimborsato", "pt": "reembolsada", "nl": "terugbetaald", "tr": "ücreti iade edildi",
     },
 }  # fmt: skip
 """Canonical status → language → how a customer would say it."""
@@ -65,6 +65,7 @@ ORDER_TEXTS: Final[dict[str, dict[str, str]]] = {
         "it": "Lo stato attuale del suo ordine #{id} è: {label}.",
         "pt": "O estado atual da sua encomenda #{id} é: {label}.",
         "nl": "De huidige status van uw bestelling #{id} is: {label}.",
+        "tr": "#{id} numaralı siparişinizin güncel durumu: {label}.",
     },
     "status_other": {
         "en": "Your order #{id} is currently: {label}.",
@@ -74,6 +75,7 @@ ORDER_TEXTS: Final[dict[str, dict[str, str]]] = {
         "it": "Abbiamo il suo ordine #{id}; il suo stato nel negozio è «{label}».",
         "pt": "Temos a sua encomenda #{id}; o estado na loja é «{label}».",
         "nl": "Uw bestelling #{id} is bij ons bekend; de status in de winkel is '{label}'.",
+        "tr": "#{id} numaralı siparişiniz bizde kayıtlı; mağazadaki durumu “{label}”.",
     },
     "status_part_shipped": {
         "en": "Part of your order #{id} has been shipped and is on its way.",
@@ -83,6 +85,7 @@ ORDER_TEXTS: Final[dict[str, dict[str, str]]] = {
         "it": "Una parte del suo ordine #{id} è stata spedita ed è in viaggio.",
         "pt": "Uma parte da sua encomenda #{id} foi enviada e está a caminho.",
         "nl": "Een deel van uw bestelling #{id} is verzonden en is onderweg.",
+        "tr": "#{id} numaralı siparişinizin bir bölümü kargoya verildi ve yolda.",
     },
     "status_part_refunded": {
         "en": "Your order #{id} has been refunded in part.",
@@ -92,6 +95,7 @@ ORDER_TEXTS: Final[dict[str, dict[str, str]]] = {
         "it": "Il suo ordine #{id} è stato rimborsato in parte.",
         "pt": "A sua encomenda #{id} foi reembolsada em parte.",
         "nl": "Uw bestelling #{id} is gedeeltelijk terugbetaald.",
+        "tr": "#{id} numaralı siparişinizin tutarı kısmen iade edildi.",
     },
     "status_open": {
         "en": "We have your order #{id} and it has not been shipped yet.",
@@ -101,6 +105,7 @@ ORDER_TEXTS: Final[dict[str, dict[str, str]]] = {
         "it": "Abbiamo il suo ordine #{id} e non è ancora stato spedito.",
         "pt": "Temos a sua encomenda #{id} e ainda não foi enviada.",
         "nl": "Uw bestelling #{id} is bij ons binnen en is nog niet verzonden.",
+        "tr": "#{id} numaralı siparişiniz bize ulaştı, henüz kargoya verilmedi.",
     },
     "status_processing": {
         "en": "Your order #{id} is being prepared.",
@@ -110,6 +115,7 @@ ORDER_TEXTS: Final[dict[str, dict[str, str]]] = {
         "it": "Il suo ordine #{id} è in preparazione.",
         "pt": "A sua encomenda #{id} está a ser preparada.",
         "nl": "Uw bestelling #{id} wordt klaargemaakt.",
+        "tr": "#{id} numaralı siparişiniz hazırlanıyor.",
     },
     "status_shipped": {
         "en": "Your order #{id} has been shipped and is on its way.",
@@ -119,6 +125,7 @@ ORDER_TEXTS: Final[dict[str, dict[str, str]]] = {
         "it": "Il suo ordine #{id} è stato spedito ed è in viaggio.",
         "pt": "A sua encomenda #{id} foi enviada e está a caminho.",
         "nl": "Uw bestelling #{id} is verzonden en is onderweg.",
+        "tr": "#{id} numaralı siparişiniz kargoya verildi ve yolda.",
     },
     "status_out_for_delivery": {
         "en": "Your order #{id} is out for delivery.",
@@ -128,6 +135,7 @@ ORDER_TEXTS: Final[dict[str, dict[str, str]]] = {
         "it": "Il suo ordine #{id} è in consegna.",
         "pt": "A sua encomenda #{id} está em distribuição.",
         "nl": "Uw bestelling #{id} wordt nu bezorgd.",
+        "tr": "#{id} numaralı siparişiniz dağıtıma çıktı.",
     },
     "status_delivered": {
         "en": "Your order #{id} has been delivered.",
@@ -137,6 +145,7 @@ ORDER_TEXTS: Final[dict[str, dict[str, str]]] = {
         "it": "Il suo ordine #{id} è stato consegnato.",
         "pt": "A sua encomenda #{id} foi entregue.",
         "nl": "Uw bestelling #{id} is bezorgd.",
+        "tr": "#{id} numaralı siparişiniz teslim edildi.",
     },
     "status_cancelled": {
         "en": "Your order #{id} has been cancelled.",
@@ -146,6 +155,7 @@ ORDER_TEXTS: Final[dict[str, dict[str, str]]] = {
         "it": "Il suo ordine #{id} è stato annullato.",
         "pt": "A sua encomenda #{id} foi cancelada.",
         "nl": "Uw bestelling #{id} is geannuleerd.",
+        "tr": "#{id} numaralı siparişiniz iptal edildi.",
     },
     "status_return_requested": {
         "en": "A return has been requested for your order #{id}.",
@@ -155,6 +165,7 @@ ORDER_TEXTS: Final[dict[str, dict[str, str]]] = {
         "it": "È stato richiesto un reso per il suo ordine #{id}.",
         "pt": "Foi pedida uma devolução da sua encomenda #{id}.",
         "nl": "Voor uw bestelling #{id} is een retour aangevraagd.",
+        "tr": "#{id} numaralı siparişiniz için iade talebi var.",
     },
     "status_returned": {
         "en": "Your order #{id} has been returned.",
@@ -164,6 +175,7 @@ ORDER_TEXTS: Final[dict[str, dict[str, str]]] = {
         "it": "Il suo ordine #{id} è stato reso.",
         "pt": "A sua encomenda #{id} foi devolvida.",
         "nl": "Uw bestelling #{id} is geretourneerd.",
+        "tr": "#{id} numaralı siparişinizdeki ürünler bize iade edildi.",
     },
     "status_refunded": {
         "en": "Your order #{id} has been refunded.",
@@ -173,6 +185,7 @@ ORDER_TEXTS: Final[dict[str, dict[str, str]]] = {
         "it": "Il suo ordine #{id} è stato rimborsato.",
         "pt": "A sua encomenda #{id} foi reembolsada.",
         "nl": "Uw bestelling #{id} is terugbetaald.",
+        "tr": "#{id} numaralı siparişinizin ücreti iade edildi.",
     },
     "placed": {
         "en": "It was placed on {date}.",
@@ -182,6 +195,7 @@ ORDER_TEXTS: Final[dict[str, dict[str, str]]] = {
         "it": "È stato effettuato il {date}.",
         "pt": "Foi feita em {date}.",
         "nl": "De bestelling is geplaatst op {date}.",
+        "tr": "Sipariş tarihi: {date}.",
     },
     "items": {
         "en": "It contains {items}.",
@@ -191,6 +205,7 @@ ORDER_TEXTS: Final[dict[str, dict[str, str]]] = {
         "it": "Contiene {items}.",
         "pt": "Contém {items}.",
         "nl": "Deze bevat {items}.",
+        "tr": "Siparişinizin içeriği: {items}.",
     },
     "total": {
         "en": "The order total is {amount}.",
@@ -200,6 +215,7 @@ ORDER_TEXTS: Final[dict[str, dict[str, str]]] = {
         "it": "Il totale dell'ordine è {amount}.",
         "pt": "O total da encomenda é {amount}.",
         "nl": "Het totaalbedrag is {amount}.",
+        "tr": "Siparişinizin toplam tutarı: {amount}.",
     },
     "shipment": {
         "en": "The parcel is with {carrier}, tracking number {tracking}.",
@@ -209,6 +225,7 @@ ORDER_TEXTS: Final[dict[str, dict[str, str]]] = {
         "it": "Il pacco è affidato a {carrier}, numero di tracciamento {tracking}.",
         "pt": "O pacote segue com {carrier}, número de seguimento {tracking}.",
         "nl": "Het pakket is bij {carrier}, trackingnummer {tracking}.",
+        "tr": "Paketi taşıyan firma: {carrier}, takip numarası: {tracking}.",
     },
     "carrier": {
         "en": "The parcel is with {carrier}.",
@@ -218,6 +235,7 @@ ORDER_TEXTS: Final[dict[str, dict[str, str]]] = {
         "it": "Il pacco è affidato a {carrier}.",
         "pt": "O pacote segue com {carrier}.",
         "nl": "Het pakket is bij {carrier}.",
+        "tr": "Paketi taşıyan firma: {carrier}.",
     },
     "tracking": {
         "en": "The tracking number is {tracking}.",
@@ -227,6 +245,7 @@ ORDER_TEXTS: Final[dict[str, dict[str, str]]] = {
         "it": "Il numero di tracciamento è {tracking}.",
         "pt": "O número de seguimento é {tracking}.",
         "nl": "Het trackingnummer is {tracking}.",
+        "tr": "Takip numarası: {tracking}.",
     },
     "tracking_url": {
         "en": "You can follow it here: {url}",
@@ -236,6 +255,7 @@ ORDER_TEXTS: Final[dict[str, dict[str, str]]] = {
         "it": "Può seguirlo qui: {url}",
         "pt": "Pode segui-lo aqui: {url}",
         "nl": "U kunt het hier volgen: {url}",
+        "tr": "Buradan takip edebilirsiniz: {url}",
     },
     "eta": {
         "en": "Delivery is expected on {date}.",
@@ -245,6 +265,7 @@ ORDER_TEXTS: Final[dict[str, dict[str, str]]] = {
         "it": "La consegna è prevista per il {date}.",
         "pt": "A entrega está prevista para {date}.",
         "nl": "De levering wordt verwacht op {date}.",
+        "tr": "Tahmini teslimat tarihi: {date}.",
     },
     "delivered": {
         "en": "It was delivered on {date}.",
@@ -254,6 +275,7 @@ ORDER_TEXTS: Final[dict[str, dict[str, str]]] = {
         "it": "È stato consegnato il {date}.",
         "pt": "Foi entregue em {date}.",
         "nl": "De bestelling is bezorgd op {date}.",
+        "tr": "Teslim edildiği tarih: {date}.",
     },
     "refund": {
         "en": "{amount} of it has been refunded.",
@@ -263,6 +285,7 @@ ORDER_TEXTS: Final[dict[str, dict[str, str]]] = {
         "it": "Sono stati rimborsati {amount}.",
         "pt": "Foram reembolsados {amount}.",
         "nl": "Daarvan is {amount} terugbetaald.",
+        "tr": "Bunun {amount} tutarındaki bölümü iade edildi.",
     },
     "no_refund": {
         "en": "No refund has been recorded for it so far.",
@@ -272,6 +295,7 @@ ORDER_TEXTS: Final[dict[str, dict[str, str]]] = {
         "it": "Finora non risulta alcun rimborso.",
         "pt": "Até agora não há nenhum reembolso registado.",
         "nl": "Er is tot nu toe geen terugbetaling geregistreerd.",
+        "tr": "Bu sipariş için şu ana kadar kayıtlı bir para iadesi yok.",
     },
     "summary": {
         "en": "Order #{id} of {date}: {label}.",
@@ -281,6 +305,7 @@ ORDER_TEXTS: Final[dict[str, dict[str, str]]] = {
         "it": "Ordine #{id} del {date}: {label}.",
         "pt": "Encomenda #{id} de {date}: {label}.",
         "nl": "Bestelling #{id} van {date}: {label}.",
+        "tr": "#{id} numaralı sipariş ({date}): {label}.",
     },
     "summary_undated": {
         "en": "Order #{id}: {label}.",
@@ -290,6 +315,7 @@ ORDER_TEXTS: Final[dict[str, dict[str, str]]] = {
         "it": "Ordine #{id}: {label}.",
         "pt": "Encomenda #{id}: {label}.",
         "nl": "Bestelling #{id}: {label}.",
+        "tr": "#{id} numaralı sipariş: {label}.",
     },
 }
 """Frame → language → wording."""
@@ -297,24 +323,24 @@ ORDER_TEXTS: Final[dict[str, dict[str, str]]] = {
 STATUS_WORDS: Final[dict[str, dict[str, tuple[str, ...]]]] = {
     "delivered": {
         "en": ("delivered", "arrived"), "es": ("entregado", "entregada"), "fr": ("livree?", "distribuee?"), "de": ("zugestellt", "geliefert"),
-        "it": ("consegnat[oa]",), "pt": ("entregue",), "nl": ("bezorgd", "geleverd"),
+        "it": ("consegnat[oa]",), "pt": ("entregue",), "nl": ("bezorgd", "geleverd"), "tr": ("teslim edildi",),
     },
     "shipped": {
         "en": ("shipped", "dispatched", "on its way"), "es": ("enviad[oa]", "en camino"), "fr": ("expediee?", "en route"),
         "de": ("versendet", "verschickt", "unterwegs"), "it": ("spedit[oa]", "in viaggio"), "pt": ("enviad[oa]", "a caminho"),
-        "nl": ("verzonden", "onderweg"),
+        "nl": ("verzonden", "onderweg"), "tr": ("kargoya verildi", "gonderildi", "yolda"),
     },
     "cancelled": {
         "en": ("cancell?ed",), "es": ("cancelad[oa]", "anulad[oa]"), "fr": ("annulee?",), "de": ("storniert",), "it": ("annullat[oa]",),
-        "pt": ("cancelad[oa]",), "nl": ("geannuleerd",),
+        "pt": ("cancelad[oa]",), "nl": ("geannuleerd",), "tr": ("iptal edildi",),
     },
     "refunded": {
         "en": ("refunded", "reimbursed"), "es": ("reembolsad[oa]s?",), "fr": ("remboursee?s?",), "de": ("erstattet", "zuruckerstattet"),
-        "it": ("rimborsat[oai]",), "pt": ("reembolsad[oa]s?",), "nl": ("terugbetaald",),
+        "it": ("rimborsat[oai]",), "pt": ("reembolsad[oa]s?",), "nl": ("terugbetaald",), "tr": ("(?:ucreti|tutari|parasi) iade edildi", "para iadesi yapildi", "geri odendi"),
     },
     "returned": {
         "en": ("returned",), "es": ("devuelt[oa]",), "fr": ("retournee?",), "de": ("zuruckgesendet", "zuruckgeschickt"), "it": ("reso",),
-        "pt": ("devolvid[oa]",), "nl": ("geretourneerd",),
+        "pt": ("devolvid[oa]",), "nl": ("geretourneerd",), "tr": ("(?<!ucreti )(?<!tutari )(?<!parasi )iade edildi",),
     },
 }  # fmt: skip
 """State → language → folded patterns by which a sentence asserts it."""

@@ -12,6 +12,7 @@ PRODUCT_TEXTS: Final[dict[str, dict[str, str]]] = {
         "it": "{title} costa {price}.",
         "pt": "{title} custa {price}.",
         "nl": "{title} kost {price}.",
+        "tr": "{title} ürününün fiyatı {price}.",
     },
     "price_range": {
         "en": "{title} costs between {low} and {high}, depending on the variant.",
@@ -21,6 +22,7 @@ PRODUCT_TEXTS: Final[dict[str, dict[str, str]]] = {
         "it": "{title} costa tra {low} e {high}, a seconda della variante.",
         "pt": "{title} custa entre {low} e {high}, conforme a variante.",
         "nl": "{title} kost tussen {low} en {high}, afhankelijk van de variant.",
+        "tr": "{title} ürününün fiyatı seçeneğe göre {low} ile {high} arasında.",
     },
     "available": {
         "en": "{title} is in stock.",
@@ -30,6 +32,7 @@ PRODUCT_TEXTS: Final[dict[str, dict[str, str]]] = {
         "it": "{title} è disponibile.",
         "pt": "{title} está disponível.",
         "nl": "{title} is op voorraad.",
+        "tr": "{title} stokta var.",
     },
     "available_except": {
         "en": "{title} is in stock, except for these variants – {values}.",
@@ -39,6 +42,7 @@ PRODUCT_TEXTS: Final[dict[str, dict[str, str]]] = {
         "it": "{title} è disponibile, tranne queste varianti: {values}.",
         "pt": "{title} está disponível, exceto estas variantes: {values}.",
         "nl": "{title} is op voorraad, behalve deze varianten: {values}.",
+        "tr": "{title} şu seçenekler dışında stokta var: {values}.",
     },
     "unavailable": {
         "en": "{title} is currently out of stock.",
@@ -48,6 +52,7 @@ PRODUCT_TEXTS: Final[dict[str, dict[str, str]]] = {
         "it": "{title} al momento non è disponibile.",
         "pt": "{title} está esgotado de momento.",
         "nl": "{title} is momenteel niet op voorraad.",
+        "tr": "{title} şu anda stokta yok.",
     },
     "options": {
         "en": "{title} comes in these options – {values}.",
@@ -57,6 +62,7 @@ PRODUCT_TEXTS: Final[dict[str, dict[str, str]]] = {
         "it": "{title} è disponibile in queste opzioni: {values}.",
         "pt": "{title} existe nestas opções: {values}.",
         "nl": "{title} is er in deze uitvoeringen: {values}.",
+        "tr": "{title} şu seçeneklerle sunuluyor: {values}.",
     },
     "offer": {
         "en": "{title} – {price}.",
@@ -66,6 +72,7 @@ PRODUCT_TEXTS: Final[dict[str, dict[str, str]]] = {
         "it": "{title} – {price}.",
         "pt": "{title} – {price}.",
         "nl": "{title} – {price}.",
+        "tr": "{title} – {price}.",
     },
     "offer_range": {
         "en": "{title} – {low} to {high}.",
@@ -75,6 +82,7 @@ PRODUCT_TEXTS: Final[dict[str, dict[str, str]]] = {
         "it": "{title} – da {low} a {high}.",
         "pt": "{title} – de {low} a {high}.",
         "nl": "{title} – {low} tot {high}.",
+        "tr": "{title} – {low} ile {high} arası.",
     },
     "attribute": {
         "en": "{title} – {name}: {values}.",
@@ -84,6 +92,7 @@ PRODUCT_TEXTS: Final[dict[str, dict[str, str]]] = {
         "it": "{title} – {name}: {values}.",
         "pt": "{title} – {name}: {values}.",
         "nl": "{title} – {name}: {values}.",
+        "tr": "{title} – {name}: {values}.",
     },
 }
 """Frame → language → wording."""

@@ -1,6 +1,6 @@
 """Dates and money as a locale writes them, for sentence frames.
 
-Own small tables instead of a locale library: seven languages, two formats. Source: CO-05; CLDR 45 patterns.
+Own small tables instead of a locale library: eight languages, two formats. Source: CO-05; CLDR 45 patterns.
 """
 
 from datetime import date, datetime
@@ -13,8 +13,13 @@ from shared.domain.typed_values.calendar import MONTHS
 _NARROW: Final = "\u202f"
 _NBSP: Final = "\u00a0"
 _SYMBOLS: Final = {"USD": "$", "EUR": "€", "GBP": "£", "JPY": "¥", "INR": "₹"}
+_TR_SYMBOLS: Final = {**_SYMBOLS, "TRY": "₺"}
 _EN_SYMBOLS: Final = {**_SYMBOLS, "CAD": "CA$", "AUD": "A$", "NZD": "NZ$"}
-_MARKS: Final = {"en": (",", "."), "fr": (_NARROW, ","), **dict.fromkeys(("es", "de", "it", "pt", "nl"), (".", ","))}
+_MARKS: Final = {
+    "en": (",", "."),
+    "fr": (_NARROW, ","),
+    **dict.fromkeys(("es", "de", "it", "pt", "nl", "tr"), (".", ",")),
+}
 """Language → (group, decimal)."""
 _MIN_GROUPING: Final = {"es": 5, "pt": 5}
 """Digits from which groups are written. Source: CLDR minimumGroupingDigits 2 (es, pt-PT)."""
@@ -32,6 +37,9 @@ def render_money(money: Money, language: str) -> str:
     if base == "en":
         symbol = _EN_SYMBOLS.get(money.currency)
         return f"{sign}{symbol}{number}" if symbol else f"{sign}{number}{_NBSP}{money.currency}"
+    if base == "tr":
+        symbol = _TR_SYMBOLS.get(money.currency)
+        return f"{sign}{symbol}{number}" if symbol else f"{sign}{money.currency}{_NBSP}{number}"
     symbol = _SYMBOLS.get(money.currency, money.currency)
     if money.currency == "USD":
         symbol = "US$"
@@ -53,5 +61,7 @@ def render_date(day: date | datetime, language: str) -> str:
             return f"{day.day} de {month} de {day.year}"
         case "fr":
             return f"{'1er' if day.day == 1 else day.day} {month} {day.year}"
+        case "tr":
+            return f"{day.day} {month.capitalize()} {day.year}"
         case _:
             return f"{day.day} {month} {day.year}"

@@ -12,6 +12,7 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
         "it": "Sta parlando con l'assistente IA di {shop}; per parlare con una persona basta scriverlo in qualsiasi momento.",
         "pt": "Está a falar com o assistente de IA de {shop}; para falar com uma pessoa, basta escrevê-lo a qualquer momento.",
         "nl": "U praat met de AI-assistent van {shop}; wilt u een mens spreken, schrijf dat dan gewoon op elk moment.",
+        "tr": "{shop} mağazasının yapay zekâ asistanıyla yazışıyorsunuz; bir insana ulaşmak isterseniz bunu istediğiniz an yazmanız yeterlidir.",
     },
     "ai_notice_handoff": {
         "en": "This is {shop}'s AI assistant.",
@@ -21,6 +22,7 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
         "it": "Sono l'assistente IA di {shop}.",
         "pt": "Sou o assistente de IA de {shop}.",
         "nl": "Ik ben de AI-assistent van {shop}.",
+        "tr": "Ben {shop} mağazasının yapay zekâ asistanıyım.",
     },
     "handoff": {
         "en": "A person from our team is taking over this conversation and will reply to you here.",
@@ -30,6 +32,7 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
         "it": "Una persona del nostro team prende in carico questa conversazione e le risponderà qui.",
         "pt": "Uma pessoa da nossa equipa assume esta conversa e vai responder-lhe aqui.",
         "nl": "Iemand van ons team neemt dit gesprek over en antwoordt u hier.",
+        "tr": "Bu görüşmeyi ekibimizden bir kişi devralıyor ve size buradan yanıt verecek.",
     },
     "clarify": {
         "en": "Could you tell me a little more about what you need, so that I can help with the right thing?",
@@ -39,6 +42,7 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
         "it": "Può dirmi qualcosa in più su ciò di cui ha bisogno, così posso aiutarla nel modo giusto?",
         "pt": "Pode dizer-me um pouco mais sobre o que precisa, para que eu possa ajudar da forma certa?",
         "nl": "Kunt u iets meer vertellen over wat u nodig hebt, zodat ik u goed kan helpen?",
+        "tr": "Size doğru şekilde yardımcı olabilmem için neye ihtiyacınız olduğunu biraz daha anlatır mısınız?",
     },
     "acknowledge": {
         "en": "Thank you for your message, it has reached us.",
@@ -48,6 +52,7 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
         "it": "Grazie per il suo messaggio, ci è arrivato.",
         "pt": "Obrigado pela sua mensagem, chegou até nós.",
         "nl": "Bedankt voor uw bericht, het is bij ons aangekomen.",
+        "tr": "Mesajınız için teşekkür ederiz, bize ulaştı.",
     },
     "greeting": {
         "en": "Hello! How can I help you?",
@@ -57,6 +62,7 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
         "it": "Buongiorno! Come posso aiutarla?",
         "pt": "Olá! Em que posso ajudar?",
         "nl": "Hallo! Waarmee kan ik u helpen?",
+        "tr": "Merhaba! Size nasıl yardımcı olabilirim?",
     },
     "thanks": {
         "en": "You're welcome! Is there anything else I can help you with?",
@@ -66,6 +72,7 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
         "it": "Prego! Posso aiutarla con qualcos'altro?",
         "pt": "De nada! Posso ajudar com mais alguma coisa?",
         "nl": "Graag gedaan! Kan ik u nog ergens mee helpen?",
+        "tr": "Rica ederim! Size başka bir konuda yardımcı olabilir miyim?",
     },
     "goodbye": {
         "en": "Goodbye, and thank you for getting in touch.",
@@ -75,6 +82,7 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
         "it": "Arrivederci e grazie per averci scritto.",
         "pt": "Até logo e obrigado pelo seu contacto.",
         "nl": "Tot ziens en bedankt voor uw bericht.",
+        "tr": "Hoşça kalın, bize yazdığınız için teşekkür ederiz.",
     },
     "out_of_scope": {
         "en": "I'm sorry, that is outside what I can help with here; I can help with questions about {shop}, its products and your orders.",
@@ -84,6 +92,7 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
         "it": "Mi dispiace, questo va oltre ciò che posso fare qui; posso aiutarla con {shop}, i suoi prodotti e i suoi ordini.",
         "pt": "Lamento, isso está fora do que posso tratar aqui; posso ajudar com {shop}, os seus produtos e as suas encomendas.",
         "nl": "Het spijt me, dat valt buiten wat ik hier kan doen; ik help graag met vragen over {shop}, de producten en uw bestellingen.",
+        "tr": "Üzgünüm, bu konu burada yardımcı olabileceklerimin dışında kalıyor; {shop}, ürünleri ve siparişleriniz hakkındaki sorularınızda yardımcı olabilirim.",
     },
     "order_not_found": {
         "en": "I can't find order {ref} for you.",
@@ -93,6 +102,7 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
         "it": "Non trovo l'ordine {ref} a suo nome.",
         "pt": "Não encontro a encomenda {ref} em seu nome.",
         "nl": "Ik kan bestelling {ref} niet voor u vinden.",
+        "tr": "{ref} numaralı siparişi sizin adınıza bulamıyorum.",
     },
     "order_not_found_plain": {
         "en": "I can't find that order for you.",
@@ -102,6 +112,7 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
         "it": "Non trovo quell'ordine a suo nome.",
         "pt": "Não encontro essa encomenda em seu nome.",
         "nl": "Ik kan die bestelling niet voor u vinden.",
+        "tr": "Bu siparişi sizin adınıza bulamıyorum.",
     },
     "verify": {
         "en": "Please check the number and sign in to the account you ordered with, or ask for a person.",
@@ -111,6 +122,7 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
         "it": "Controlli il numero e acceda all'account con cui ha ordinato, oppure chieda di una persona.",
         "pt": "Verifique o número e inicie sessão na conta com que fez a encomenda, ou peça para falar com uma pessoa.",
         "nl": "Controleer het nummer en log in op het account waarmee u bestelde, of vraag naar een mens.",
+        "tr": "Lütfen numarayı kontrol edip sipariş verdiğiniz hesapla oturum açın ya da bir insanla görüşmek istediğinizi yazın.",
     },
     "sign_in": {
         "en": "To look up your order, please sign in to the account you ordered with, or ask for a person.",
@@ -120,6 +132,7 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
         "it": "Per consultare il suo ordine, acceda all'account con cui ha ordinato, oppure chieda di una persona.",
         "pt": "Para consultar a sua encomenda, inicie sessão na conta com que a fez, ou peça para falar com uma pessoa.",
         "nl": "Log in op het account waarmee u bestelde om uw bestelling op te zoeken, of vraag naar een mens.",
+        "tr": "Siparişinize bakabilmem için lütfen sipariş verdiğiniz hesapla oturum açın ya da bir insanla görüşmek istediğinizi yazın.",
     },
     "which_of_these": {
         "en": "Which of these orders do you mean?",
@@ -129,6 +142,7 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
         "it": "Quale di questi ordini intende?",
         "pt": "A qual destas encomendas se refere?",
         "nl": "Welke van deze bestellingen bedoelt u?",
+        "tr": "Bu siparişlerden hangisini kastediyorsunuz?",
     },
     "which_order": {
         "en": "Which order is it about? Please send me the order number.",
@@ -138,6 +152,7 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
         "it": "Di quale ordine si tratta? Mi invii per favore il numero d'ordine.",
         "pt": "De que encomenda se trata? Envie-me, por favor, o número da encomenda.",
         "nl": "Om welke bestelling gaat het? Stuur me alstublieft het bestelnummer.",
+        "tr": "Hangi siparişle ilgili? Lütfen bana sipariş numarasını yazın.",
     },
     "several_orders": {
         "en": "These are your most recent orders.",
@@ -147,6 +162,7 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
         "it": "Questi sono i suoi ordini più recenti.",
         "pt": "Estas são as suas encomendas mais recentes.",
         "nl": "Dit zijn uw meest recente bestellingen.",
+        "tr": "En son siparişleriniz bunlar.",
     },
     "recommend": {
         "en": "Here is what I found for you.",
@@ -156,6 +172,7 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
         "it": "Ecco cosa ho trovato per lei.",
         "pt": "Eis o que encontrei para si.",
         "nl": "Dit heb ik voor u gevonden.",
+        "tr": "Sizin için bulduklarım bunlar.",
     },
 }
 """Phrase key → language → wording."""

@@ -15,6 +15,7 @@ WAITING_TEXTS: Final[dict[str, dict[str, str]]] = {
         "it": "Puntiamo a risponderle entro {duration}.",
         "pt": "O nosso objetivo é responder em {duration}.",
         "nl": "We streven ernaar binnen {duration} te antwoorden.",
+        "tr": "Size {duration} içinde yanıt vermeyi hedefliyoruz.",
     },
     "by": {
         "en": "We aim to reply by {when}.",
@@ -24,6 +25,7 @@ WAITING_TEXTS: Final[dict[str, dict[str, str]]] = {
         "it": "Puntiamo a risponderle entro {when}.",
         "pt": "O nosso objetivo é responder até {when}.",
         "nl": "We streven ernaar uiterlijk {when} te antwoorden.",
+        "tr": "Size en geç {when} itibarıyla yanıt vermeyi hedefliyoruz.",
     },
     "away": {
         "en": "Our team is away right now and is back {when}.",
@@ -33,6 +35,7 @@ WAITING_TEXTS: Final[dict[str, dict[str, str]]] = {
         "it": "Il nostro team al momento non c'è e torna {when}.",
         "pt": "A nossa equipa não está neste momento e volta {when}.",
         "nl": "Ons team is er nu niet en is {when} terug.",
+        "tr": "Ekibimiz şu anda burada değil ve {when} itibarıyla dönüyor.",
     },
     "then_within": {
         "en": "After that we aim to reply within {duration}.",
@@ -42,6 +45,7 @@ WAITING_TEXTS: Final[dict[str, dict[str, str]]] = {
         "it": "Dopo puntiamo a risponderle entro {duration}.",
         "pt": "Depois, o nosso objetivo é responder em {duration}.",
         "nl": "Daarna streven we ernaar binnen {duration} te antwoorden.",
+        "tr": "Ardından {duration} içinde yanıt vermeyi hedefliyoruz.",
     },
     "busy": {
         "en": "Our team has more messages than usual right now, so we cannot say when it will answer.",
@@ -51,6 +55,7 @@ WAITING_TEXTS: Final[dict[str, dict[str, str]]] = {
         "it": "Il nostro team ha più messaggi del solito, quindi non possiamo dire quando risponderà.",
         "pt": "A nossa equipa tem mais mensagens do que o habitual, por isso não podemos dizer quando responderá.",
         "nl": "Ons team heeft nu meer berichten dan anders; we kunnen niet zeggen wanneer het antwoordt.",
+        "tr": "Ekibimize şu anda her zamankinden fazla mesaj geliyor; ne zaman yanıt vereceğini söyleyemiyoruz.",
     },
 }
 """What is said of the wait."""
@@ -63,6 +68,7 @@ WHEN: Final = {
     "it": "{day} alle {time} ({zone})",
     "pt": "{day} às {time} ({zone})",
     "nl": "{day} om {time} ({zone})",
+    "tr": "{day} saat {time} ({zone})",
 }
 """A moment."""
 
@@ -74,9 +80,10 @@ TODAY: Final = {
     "it": "oggi",
     "pt": "hoje",
     "nl": "vandaag",
+    "tr": "bugün",
 }
 
-ON_WEEKDAY: Final = {"en": "on {day}", "es": "el {day}", "de": "am {day}", "nl": "op {day}"}
+ON_WEEKDAY: Final = {"en": "on {day}", "es": "el {day}", "de": "am {day}", "nl": "op {day}", "tr": "{day} günü"}
 """A weekday as the day something happens on; elsewhere its bare name."""
 ON_DATE: Final = {
     "en": "on {day}",
@@ -86,6 +93,7 @@ ON_DATE: Final = {
     "it": "il {day}",
     "pt": "em {day}",
     "nl": "op {day}",
+    "tr": "{day} günü",
 }
 """A date as the day something happens on."""
 BARE_AFTER_BY: Final = frozenset({"en", "pt"})
@@ -100,6 +108,7 @@ UNITS: Final[dict[str, dict[str, tuple[str, str]]]] = {
         "it": ("minuto", "minuti"),
         "pt": ("minuto", "minutos"),
         "nl": ("minuut", "minuten"),
+        "tr": ("dakika", "dakika"),
     },
     "hour": {
         "en": ("hour", "hours"),
@@ -109,6 +118,7 @@ UNITS: Final[dict[str, dict[str, tuple[str, str]]]] = {
         "it": ("ora", "ore"),
         "pt": ("hora", "horas"),
         "nl": ("uur", "uur"),
+        "tr": ("saat", "saat"),
     },
     "day": {
         "en": ("day", "days"),
@@ -118,6 +128,7 @@ UNITS: Final[dict[str, dict[str, tuple[str, str]]]] = {
         "it": ("giorno", "giorni"),
         "pt": ("dia", "dias"),
         "nl": ("dag", "dagen"),
+        "tr": ("gün", "gün"),
     },
 }
 """One, several; as they stand after the words for "within"."""

@@ -21,6 +21,7 @@ MONTHS: Final = {
     "it": "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
     "pt": "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro",
     "nl": "januari februari maart april mei juni juli augustus september oktober november december",
+    "tr": "ocak şubat mart nisan mayıs haziran temmuz ağustos eylül ekim kasım aralık",
 }
 """Full month names in order, by language."""
 _SHORT_MONTHS: Final = {
@@ -31,6 +32,7 @@ _SHORT_MONTHS: Final = {
     "it": "gen feb mar apr mag giu lug ago set ott nov dic",
     "pt": "jan fev mar abr mai jun jul ago set out nov dez",
     "nl": "jan feb mrt apr mei jun jul aug sep okt nov dec",
+    "tr": "oca şub mar nis may haz tem ağu eyl eki kas ara",
 }
 _MORE_MONTHS: Final = {"sept": 9, "janner": 1, "setiembre": 9}
 WEEKDAYS: Final = {
@@ -41,6 +43,7 @@ WEEKDAYS: Final = {
     "it": "lunedì martedì mercoledì giovedì venerdì sabato domenica",
     "pt": "segunda-feira terça-feira quarta-feira quinta-feira sexta-feira sábado domingo",
     "nl": "maandag dinsdag woensdag donderdag vrijdag zaterdag zondag",
+    "tr": "pazartesi salı çarşamba perşembe cuma cumartesi pazar",
 }
 """Weekday names from Monday, by language."""
 _RELATIVE: Final = {
@@ -51,6 +54,7 @@ _RELATIVE: Final = {
     "it": {"domani": 1, "ieri": -1},
     "pt": {"amanhã": 1, "ontem": -1},
     "nl": {"morgen": 1, "gisteren": -1},
+    "tr": {"yarın": 1, "dün": -1},
 }
 
 Found = tuple[int, int, frozenset[str]]
@@ -140,7 +144,7 @@ def _named_days(base: str) -> dict[str, str]:
 def _textual(base: str) -> re.Pattern[str]:
     month = "|".join(sorted(_month_table(base), key=len, reverse=True))
     of = r"(?:of|de|del|d'|di|van)"
-    to = r"(?:-|to|until|bis|a|al|au|tot|ate|and|et|y|e|und|en)"
+    to = r"(?:-|to|until|bis|a|al|au|tot|ate|ila|and|et|y|e|und|en)"
     suffix = r"(?:st|nd|rd|th|er|º|ª|o|\.)?"
     year = rf"(?:,?\s{{0,2}}(?:{of}\s)?(?P<%s>\d{{4}})(?!\d))?"
     first_day = rf"(?:(?P<lo>\d{{1,2}}){suffix}\s?{to}\s?)?"

@@ -1,7 +1,8 @@
 """Fold text for reading values out of it, keeping where each character came from.
 
 NFKD without marks and format characters, lower case, every decimal digit as ASCII, dashes and quotes unified: what a
-reader sees as the same figure is the same figure. Linear in the text. Source: design §9 "Screening normalises first".
+reader sees as the same figure is the same figure; Turkish dotted and dotless i are one. Linear in the text.
+Source: design §9 "Screening normalises first".
 """
 
 import unicodedata
@@ -17,6 +18,7 @@ _SAME: Final = {
     "º": "º",
     "ª": "ª",
     "№": "no",
+    "ı": "i",
 }
 
 

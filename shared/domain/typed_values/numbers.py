@@ -1,4 +1,4 @@
-"""Numbers as people write them: localised digits and number words of seven languages.
+"""Numbers as people write them: localised digits and number words of eight languages.
 
 Knows nothing of units. Source: design §5 "localised numbers and dates included".
 """
@@ -72,7 +72,25 @@ def number_words(language: str) -> dict[str, int]:
 
 
 ONE_WORDS: Final = frozenset(
-    {"one", "a", "an", "un", "une", "uno", "una", "um", "uma", "ein", "eine", "einen", "einem", "einer", "een", "eins"}
+    {
+        "one",
+        "a",
+        "an",
+        "un",
+        "une",
+        "uno",
+        "una",
+        "um",
+        "uma",
+        "ein",
+        "eine",
+        "einen",
+        "einem",
+        "einer",
+        "een",
+        "eins",
+        "bir",
+    }
 )
 """Words for one that are also articles: a value only in front of a unit."""
 
@@ -161,6 +179,15 @@ def _dutch() -> Pairs:
     return [*pairs, (1, "één"), (100, "honderd")]
 
 
+def _turkish() -> Pairs:
+    units = _words("sıfır bir iki üç dört beş altı yedi sekiz dokuz")
+    tens = _words("on yirmi otuz kırk elli altmış yetmiş seksen doksan")
+    pairs: Pairs = list(enumerate(units))
+    for t, ten in enumerate(tens, start=1):
+        pairs += [(10 * t, ten), *((10 * t + u, f"{ten} {units[u]}") for u in range(1, 10))]
+    return [*pairs, (100, "yüz")]
+
+
 _BUILDERS: Final = {
     "en": _english,
     "es": _spanish,
@@ -169,4 +196,5 @@ _BUILDERS: Final = {
     "it": _italian,
     "pt": _portuguese,
     "nl": _dutch,
+    "tr": _turkish,
 }

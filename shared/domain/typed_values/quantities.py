@@ -1,4 +1,4 @@
-"""Amounts, percentages, durations and measures: a number beside a unit, in seven languages.
+"""Amounts, percentages, durations and measures: a number beside a unit, in eight languages.
 
 Canonical forms: `1234.56 EUR`, `20`, `30 d`, `3..5 bd`, `24 mo`, `1500 g`. A range equals only the same range.
 Source: design §5.
@@ -16,7 +16,7 @@ from shared.domain.typed_values.numbers import DIGITS, ONE_WORDS, SPACED_DIGITS,
 Found = tuple[int, int, frozenset[str]]
 """Folded start, folded end, readings."""
 
-_TO: Final = r"\s?(?:-|to|bis|a|tot|ate|and|und|et|y|e|en|or|ou|oder|of|o|au)\s?"
+_TO: Final = r"\s?(?:-|to|bis|a|tot|ate|and|und|et|y|e|en|or|ou|oder|of|o|au|ila)\s?"
 _DOLLARS: Final = frozenset({"USD", "CAD", "AUD", "NZD", "HKD", "SGD", "MXN"})
 _CROWNS: Final = frozenset({"SEK", "NOK", "DKK", "ISK"})
 _SYMBOLS: Final = {
@@ -32,6 +32,8 @@ _CURRENCY_WORDS: Final = {
     "euros": "EUR", "euro": "EUR", "pounds": "GBP", "pound": "GBP", "quid": "GBP", "pfund": "GBP", "libras": "GBP",
     "yen": "JPY", "francs": "CHF", "franken": "CHF", "reais": "BRL", "rupees": "INR", "zloty": "PLN",
 }  # fmt: skip
+_OWN_CURRENCY_WORDS: Final = {"tr": {"tl": "TRY", "lira": "TRY", "lirasi": "TRY"}}
+"""Words that are money in one language only: "2 TL" of sugar is a German teaspoon."""
 _DOLLAR_WORDS: Final = frozenset({"dollars", "dollar", "bucks", "dolares", "dolar", "dollari", "dollaro"})
 _CENT_WORDS: Final = frozenset({"cents", "cent", "centimes", "centimos", "centesimi", "pence"})
 _SCALES: Final = {"k": 1_000, "thousand": 1_000, "tausend": 1_000, "mille": 1_000, "mil": 1_000, "million": 1_000_000}
@@ -45,7 +47,7 @@ def find_amounts(text: str, language: str, default_currency: str) -> Iterator[Fo
         scale = Decimal(_SCALES.get((match["scale1"] or match["scale2"] or "").strip(), 1))
         if mark in _CENT_WORDS:
             scale = Decimal(1).scaleb(-minor_digits(default_currency))
-        currencies = _currencies(mark, default_currency)
+        currencies = _currencies(mark, default_currency, language)
         for number in filter(None, (match["lo1"], match["n1"], match["lo2"], match["n2"])):
             readings = _amount_readings(number, language, currencies, scale)
             if readings:
@@ -55,14 +57,15 @@ def find_amounts(text: str, language: str, default_currency: str) -> Iterator[Fo
 def find_percentages(text: str, language: str) -> Iterator[Found]:
     """Yield percentages; a range is one value."""
     for match in _percent_pattern(language).finditer(text):
-        yield match.start(), match.end(), _range(match["lo"], match["n"], language, Decimal(1), "")
+        low, high = match["lo"] or match["after_lo"], match["n"] or match["after"]
+        yield match.start(), match.end(), _range(low, high, language, Decimal(1), "")
 
 
 def find_durations(text: str, language: str) -> Iterator[Found]:
     """Yield durations; weeks are days, years are months, business days stay apart."""
     for match in _duration_pattern(language).finditer(text):
         word = match["unit"]
-        factor, unit = _DURATION_UNITS[word]
+        factor, unit = _duration_units(language)[word]
         if unit == "s" and factor == _DAY and (match["biz"] or match["after"]):
             factor, unit = 1, "bd"
         yield match.start(), match.end(), _range(match["lo"], match["n"] or "1", language, Decimal(factor), f" {unit}")
@@ -97,8 +100,20 @@ _UNIT_WORDS: Final = (
     (1, "bd", "werktag werktage werktagen werktags arbeitstag arbeitstage arbeitstagen bankarbeitstage"),
     (1, "bd", "geschaftstag geschaftstage geschaftstagen werkdag werkdagen"),
 )
-_DURATION_UNITS: Final = {word: (factor, unit) for factor, unit, words in _UNIT_WORDS for word in words.split()}
+_OWN_UNIT_WORDS: Final = {
+    "tr": (
+        (1, "s", "saniye sn"),
+        (60, "s", "dakika dakikada dakikalik dk"),
+        (3_600, "s", "saat saatte saatlik"),
+        (_DAY, "s", "gun gunu gunun gunde gune gunluk gundur"),
+        (_WEEK, "s", "hafta haftada haftalik haftadir"),
+        (1, "mo", "ay ayda aylik aydir"),
+        (12, "mo", "yil yilda yillik yildir sene senede senelik"),
+    )
+}
+"""Units whose words mean other things in other languages ("gun")."""
 _BUSINESS_BEFORE: Final = r"business|working|trading|work|bank|uteis|lavorativi"
+_OWN_BUSINESS_BEFORE: Final = {"tr": "|is|calisma"}
 _BUSINESS_AFTER: Final = (
     "ouvres|ouvrables|ouvre|ouvrable|habiles|habil|laborables|laborable|laborales|lavorativi|lavorativo|uteis|util"
 )
@@ -143,6 +158,12 @@ def _garment(text: str) -> str:
 
 
 @functools.cache
+def _duration_units(language: str) -> dict[str, tuple[int, str]]:
+    rows = (*_UNIT_WORDS, *_OWN_UNIT_WORDS.get(language, ()))
+    return {word: (factor, unit) for factor, unit, words in rows for word in words.split()}
+
+
+@functools.cache
 def _number(language: str, *, is_one_allowed: bool) -> str:
     words = sorted((w for w in number_words(language) if is_one_allowed or w not in ONE_WORDS), key=len, reverse=True)
     # Atomic, so that "thirty-five" or "vingt et un" never falls apart into the two ends of a range.
@@ -153,7 +174,7 @@ def _number(language: str, *, is_one_allowed: bool) -> str:
 def _amount_pattern(language: str) -> re.Pattern[str]:
     symbols = "|".join(re.escape(s) for s in sorted([*_SYMBOLS, "$", "¥", "kr", "kr."], key=len, reverse=True))
     codes = "|".join(_CODES.split())
-    words = "|".join(sorted([*_CURRENCY_WORDS, *_DOLLAR_WORDS, *_CENT_WORDS], key=len, reverse=True))
+    words = "|".join(sorted([*_currency_words(language), *_DOLLAR_WORDS, *_CENT_WORDS], key=len, reverse=True))
     digits = rf"(?:{SPACED_DIGITS}|{DIGITS})"
     number = rf"(?:{SPACED_DIGITS}|{_number(language, is_one_allowed=True)})"
     scales = "|".join(_SCALES)
@@ -166,7 +187,11 @@ def _amount_pattern(language: str) -> re.Pattern[str]:
     )
 
 
-def _currencies(mark: str, default: str) -> frozenset[str]:
+def _currency_words(language: str) -> dict[str, str]:
+    return _CURRENCY_WORDS | _OWN_CURRENCY_WORDS.get(language, {})
+
+
+def _currencies(mark: str, default: str, language: str) -> frozenset[str]:
     if mark.rstrip(".") == "kr":
         return frozenset({default}) if default in _CROWNS else _CROWNS
     if mark == "$" or mark in _DOLLAR_WORDS:
@@ -175,7 +200,7 @@ def _currencies(mark: str, default: str) -> frozenset[str]:
         return frozenset({default if default in ("JPY", "CNY") else "JPY"})
     if mark in _CENT_WORDS:
         return frozenset({default})
-    return frozenset({_SYMBOLS.get(mark) or _CURRENCY_WORDS.get(mark) or mark.upper()})
+    return frozenset({_SYMBOLS.get(mark) or _currency_words(language).get(mark) or mark.upper()})
 
 
 def _amount_readings(number: str, language: str, currencies: frozenset[str], scale: Decimal) -> frozenset[str]:
@@ -200,18 +225,24 @@ def _values(number: str, language: str) -> frozenset[Decimal]:
 def _percent_pattern(language: str) -> re.Pattern[str]:
     number = _number(language, is_one_allowed=True)
     sign = r"(?:%|(?:percent|per ?cent|prozent|por ?ciento|pour ?cent|per ?cento|por ?cento|procent)\b)"
-    return re.compile(rf"(?:(?P<lo>{number})\s?%?{_TO})?(?P<n>{number})[\s\u00a0-]?{sign}")
+    behind = rf"(?:(?P<lo>{number})\s?%?{_TO})?(?P<n>{number})[\s\u00a0-]?{sign}"
+    before = rf"(?:%|\byuzde\b)\s?(?:(?P<after_lo>{number}){_TO})?(?P<after>{number})"
+    if language != "tr":
+        # Never matched: elsewhere the sign in front belongs to what stands before it.
+        before = rf"(?!){before}"
+    return re.compile(f"{before}|{behind}")
 
 
 @functools.cache
 def _duration_pattern(language: str) -> re.Pattern[str]:
     number = _number(language, is_one_allowed=True)
     ones = "|".join(sorted(ONE_WORDS, key=len, reverse=True))
-    units = "|".join(sorted(_DURATION_UNITS, key=len, reverse=True))
+    units = "|".join(sorted(_duration_units(language), key=len, reverse=True))
+    business = _BUSINESS_BEFORE + _OWN_BUSINESS_BEFORE.get(language, "")
     lead = r"(?:full|whole|calendar|consecutive|more|volle|ganze)"
     return re.compile(
         rf"(?:(?P<lo>{number}){_TO})?(?:(?P<n>{number})|\b(?:{ones})\b)(?:[\s-]{{0,2}}(?:{lead}))?"
-        rf"(?:[\s-]{{0,2}}(?P<biz>{_BUSINESS_BEFORE}))?[\s-]{{0,2}}(?P<unit>{units})(?![a-z\d])(?:\s(?P<after>{_BUSINESS_AFTER})\b)?"
+        rf"(?:[\s-]{{0,2}}(?P<biz>{business}))?[\s-]{{0,2}}(?P<unit>{units})(?![a-z\d])(?:\s(?P<after>{_BUSINESS_AFTER})\b)?"
     )
 
 

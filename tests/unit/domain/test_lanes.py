@@ -102,7 +102,7 @@ def test_a_second_instance_of_the_same_action_waits_like_any_other() -> None:
 
 @pytest.mark.req("AX-04")
 def test_nothing_starts_that_the_lease_would_not_outlast() -> None:
-    """The call's deadline, and what it may still do after, is shorter than the lease. Source: design §9 "Lane"."""
+    """The call and what the far side may still do of it are over before the lease is. Source: design §9 "Lane"."""
     lane, _ = ask(FREE, "a")
     last = LEASE_S - CALL_DEADLINE_S - CALL_MARGIN_S
 

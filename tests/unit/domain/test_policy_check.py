@@ -123,7 +123,7 @@ WARNED = {
         "desk_hours.shifts",
     ),
     "a greeting no review lets pass": (TenantPolicy(greeting="Hello Dear!", banned_phrases=("dear",)), "greeting"),
-    "a language without fixed texts": (TenantPolicy(languages=("en", "tr")), "languages"),
+    "a language without fixed texts": (TenantPolicy(languages=("en", "fi")), "languages"),
 }
 
 

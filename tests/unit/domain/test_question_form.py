@@ -15,6 +15,8 @@ from shared.domain.question_form import is_question
         "¿Cuánto pagué por el pedido 1015?",
         "Wurde mir die Bestellung 1003 erstattet?",
         "Combien ai-je payé pour la commande 1003 ?",
+        "İadem ne zaman yapılacak?",
+        "1003 numaralı siparişim için ödediğim para yattı mı",
     ],
 )
 def test_sentences_that_open_with_a_question_word_or_an_auxiliary_ask(text: str) -> None:
@@ -31,6 +33,10 @@ def test_sentences_that_open_with_a_question_word_or_an_auxiliary_ask(text: str)
         "has 1003 been shipped? please cancel it now",
         "do it now please",
         "was haben sie mir da geschickt. ich will mein Geld",
+        "1003 numaralı siparişimi iptal edin",
+        "paramı geri istiyorum lütfen",
+        "siparişi iptal eder misiniz",
+        "perdí mi pedido en el tren",
         "",
         "thanks!",
     ],
@@ -43,3 +49,5 @@ def test_requests_orders_and_doubtful_forms_do_not(text: str) -> None:
 def test_asking_leave_is_a_question_only_where_the_caller_says_so() -> None:
     assert not is_question("Can I cancel my order?")
     assert is_question("Can I cancel my order?", with_permission=True)
+    assert not is_question("Siparişimi iptal edebilir miyim?")
+    assert is_question("Siparişimi iptal edebilir miyim?", with_permission=True)

@@ -48,6 +48,27 @@ async def test_fault_028_customers_words_for_order_status_are_understood(
 
 
 @pytest.mark.req("CL-01", "CL-03")
+@pytest.mark.parametrize(
+    ("text", "intent"),
+    [
+        ("siparişimi iptal etmek istiyorum", CustomerIntent.ORDER_CANCEL),
+        ("ÜRÜNÜ İADE ETMEK İSTİYORUM", CustomerIntent.RETURN_EXCHANGE),
+        ("ürün kırık geldi", CustomerIntent.DELIVERY_PROBLEM),
+        ("kredi kartımdan iki kez çekildi", CustomerIntent.BILLING_DISPUTE),
+        ("sifremi unuttum giris yapamiyorum", CustomerIntent.ACCOUNT_ACCESS),
+        ("müşteri temsilcisi ile görüşmek istiyorum", CustomerIntent.HUMAN_AGENT),
+    ],
+)
+async def test_turkish_is_understood_and_named(
+    classifier: EmbeddedIntentClassifier, text: str, intent: CustomerIntent
+) -> None:
+    found = await read(classifier, text)
+
+    assert (found.customer_intent, found.language) == (intent, "tr")
+    assert found.confidence >= CLARIFY_BELOW
+
+
+@pytest.mark.req("CL-01", "CL-03")
 async def test_fault_017_a_long_chat_does_not_lower_the_confidence_of_a_new_question(
     classifier: EmbeddedIntentClassifier,
 ) -> None:

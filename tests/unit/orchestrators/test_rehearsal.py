@@ -29,6 +29,9 @@ SMALL = ActionFacts(
     type=ActionType.REFUND,
     intent=CustomerIntent.REFUND,
     amount=Money(amount_minor=2_000, currency="USD"),
+    is_possible=True,
+    is_owner=True,
+    is_unusual=False,
     is_screened=True,
 )
 TRUSTING = TenantPolicy(governance=Governance(phase=Phase.CONSOLIDATION))
