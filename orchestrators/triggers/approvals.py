@@ -1,6 +1,6 @@
 """A person decides about an action: approve, reject; and what happens to the case while nobody has.
 
-Writes the decision by compare-and-swap and hints the instance that waits; mints nothing and calls no shop. Whatever the
+Writes the decision by compare-and-swap and wakes the instance that waits; mints nothing and calls no shop. Whatever the
 approver saw is read again before anything is done. Source: design §9 "Approvals", AX-02, GO-03, SU-04.
 """
 

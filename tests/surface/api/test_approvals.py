@@ -31,6 +31,7 @@ from shared.ports.documents import CustomerScope, TenantScope
 from shared.ports.writers import ActionRequest
 from tests.surface.api.conftest import Api, Shop, conversation_id, is_problem
 from tests.surface.api.test_messages import path
+from tests.waiting import until
 
 T = TypeVar("T")
 ANA = CustomerId("ana")
@@ -132,13 +133,14 @@ def test_the_case_shows_everything_the_decision_rests_on(api: Api, shop: Shop) -
 @pytest.mark.req("GO-03", "AX-02")
 def test_an_approval_says_who_and_when_and_is_the_same_twice(api: Api, shop: Shop) -> None:
     """Compare and swap: the first approval stays; the approver holds the case until the action has settled."""
-    pending = Pending(api, shop)
+    api.give_order(shop, ANA, "1001")
+    pending = Pending(api, shop, RefundProposal(order_id=OrderId("1001")))
 
     first, second = pending.desk("approve", {"amount_minor": 4_200}), pending.desk("approve")
 
     stored = pending.stored()
     assert (first.status_code, second.status_code) == (200, 200), first.text
-    assert stored.state is not ActionState.PENDING
+    assert stored.state in (ActionState.APPROVED, ActionState.EXECUTING, ActionState.EXECUTED)
     assert (stored.approved_by, stored.approved_at is not None) == ("person:approver", True)
     assert first.json()["action"]["approved_by"] == "person:approver"
     assert pending.case().claimed_by == "approver"
@@ -312,3 +314,41 @@ def test_a_handoff_has_no_action_to_decide_about(shop: Shop) -> None:
     ]
 
     assert [answer.status_code for answer in answers] == [409, 409, 404, 404]
+
+
+@pytest.mark.req("GO-03", "AX-02", "SC-02", "ES-02")
+@pytest.mark.parametrize(
+    ("verb", "state", "told"),
+    [
+        ("approve", "executed", "We have refunded $42.00 for your order #1001."),
+        ("reject", "refused", "is not carried out"),
+    ],
+)
+def test_a_refund_asked_for_waits_for_a_person_and_the_customer_hears_how_it_ended(
+    api: Api, shop: Shop, verb: str, state: str, told: str
+) -> None:
+    """Phase foundation, from the message to the notice: the whole way, once."""
+    api.give_order(shop, ANA, "1001")
+    talk, who = conversation_id(), {"X-Customer-Id": ANA}
+
+    turn = shop.call("POST", path(talk), headers=who, json={"text": "Please refund my order 1001."}).json()
+    (case,) = shop.call("GET", "/api/v1/desk/cases", key="approver").json()["cases"]
+    decided = shop.call("POST", f"/api/v1/desk/cases/{case['case_id']}/{verb}", key="approver")
+
+    def thread() -> list[dict[str, Any]]:
+        return list(shop.call("GET", path(talk, ""), headers=who).json()["messages"])
+
+    def shown() -> dict[str, Any]:
+        return dict(shop.call("GET", f"/api/v1/desk/cases/{case['case_id']}", key="desk").json())
+
+    async def is_settled() -> bool:
+        return len(thread()) == 3 and shown()["status"] == "resolved"
+
+    run(until(is_settled, "the customer is told and the case is over"))
+    lines = thread()
+    assert turn["outcome"] == "acknowledged"
+    assert ("refund", "pending_approval") in [(action["type"], action["status"]) for action in turn["actions"]]
+    assert decided.status_code == 200, decided.text
+    assert [line["role"] for line in lines] == ["customer", "assistant", "assistant"]
+    assert told in lines[-1]["text"]
+    assert shown()["action"]["state"] == state

@@ -159,6 +159,32 @@ async def test_the_queue_of_one_trigger_lists_the_cases_it_names(cases: CaseReco
     assert [case.id for case in found] == ["k5", "k3", "k1"]
 
 
+@pytest.mark.req("PR-04")
+async def test_fault_014_what_nobody_claims_is_late_by_the_clock_of_its_severity(
+    cases: CaseRecords, tenant: TenantScope, clock: FixedClock
+) -> None:
+    """Friday 18:05 or not: on-call hears of each case once its own time is over, whoever is at the desk."""
+    for severity in Severity:
+        await cases.open(tenant, new_case(severity.value, tenant, severity=severity))
+
+    late: dict[int, set[str]] = {}
+    for minutes in (14, 16, 61, 241, 1_441):
+        at = NOON + timedelta(minutes=minutes)
+        late[minutes] = {case.id for case in await cases.overdue(at, 10)}
+    await cases.claim(tenant, CaseId("high"), "dana")
+    await cases.mark_paged(tenant, CaseId("critical"))
+    left = {case.id for case in await cases.overdue(NOON + timedelta(days=2), 10)}
+
+    assert late == {
+        14: set(),
+        16: {"critical"},
+        61: {"critical", "high"},
+        241: {"critical", "high", "normal"},
+        1_441: {"critical", "high", "normal", "low"},
+    }
+    assert left == {"normal", "low"}
+
+
 @pytest.mark.req("GW-06", "RT-07")
 async def test_hostile_continuations_of_the_queue_are_refused(cases: CaseRecords, tenant: TenantScope) -> None:
     """A token is this walk's own, or an error that names nothing of what was sent."""
