@@ -195,6 +195,9 @@ PAID = ActionFacts(
     type=ActionType.REFUND,
     intent=CustomerIntent.REFUND,
     amount=Money(amount_minor=2_000, currency="USD"),
+    is_possible=True,
+    is_owner=True,
+    is_unusual=False,
     is_screened=True,
 )
 
