@@ -13,17 +13,20 @@ from shared.container import Services
 from shared.domain.deltas import Classification, Escalation
 from shared.domain.drafts import Check, CheckVerdict, Draft, Sentence, SentenceKind
 from shared.domain.intents import CustomerIntent
+from shared.domain.phrases import done_sentence
 from shared.domain.text import MaskedText, ModelText
 from shared.ports.models import ClassifyRequest, ComposeRequest, EscalationRequest, ReviewRequest, ScreenVerdict
 from shared.retrieval.ladder import HybridSearch
 
 
 class InstantClassifier:
-    """Every message asks about shipping."""
+    """Every message asks about shipping, but for those that ask for a refund."""
 
     async def classify(self, request: ClassifyRequest) -> Classification:
-        """Return the one classification."""
-        return Classification(customer_intent=CustomerIntent.SHIPPING_INFO, confidence=0.95, language="en")
+        """Return the classification by one word."""
+        is_request = "refund" in request.message.value
+        intent = CustomerIntent.REFUND if is_request else CustomerIntent.SHIPPING_INFO
+        return Classification(customer_intent=intent, confidence=0.95, language="en")
 
 
 class InstantEscalation:
@@ -43,10 +46,14 @@ class InstantScreen:
 
 
 class InstantComposer:
-    """Quotes the best article's first sentence."""
+    """Says what was done, or else quotes the best article's first sentence."""
 
     async def compose(self, request: ComposeRequest) -> Draft:
-        """Return the quotation, with its source."""
+        """Return the one sentence, with its source."""
+        for action in request.actions:
+            if text := done_sentence(action, "en"):
+                done = Sentence(text=MaskedText(text), kind=SentenceKind.CLAIM, refs=(action.ref,))
+                return Draft(sentences=(done,), language="en", confidence=0.95)
         best = request.knowledge.articles[0]
         said = best.content.value.split(". ")[0].rstrip(".") + "."
         sentence = Sentence(text=MaskedText(said), kind=SentenceKind.CLAIM, refs=(best.ref,))

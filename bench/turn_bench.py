@@ -21,6 +21,7 @@ import aiohttp
 import uvloop
 from azure.functions.meta import Datum
 
+from bench.acting_shop import REQUEST, allow_actions, seed_order, seed_past
 from bench.figures import Figure, Table
 from bench.instant_models import with_instant_models
 from local.fault_plan import Fault, FaultPlan, FaultRule, PlanFile
@@ -33,7 +34,7 @@ from shared import container
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.domain.api_key import KeyScope
 from shared.domain.article import ArticleInput
-from shared.domain.ids import ArticleId, TenantId
+from shared.domain.ids import ArticleId, CustomerId, TenantId
 from shared.domain.intents import ArticleType
 from shared.domain.policy import TenantPolicy
 from shared.domain.text import PublishedText
@@ -64,6 +65,11 @@ READERS: Final = (
     ActivityName.READ_ACCOUNT,
 )
 IN_A_ROW: Final = (ActivityName.OPEN_TURN, ActivityName.COMPOSE, ActivityName.REVIEW, ActivityName.DELIVER)
+
+TENANT: Final = TenantId("bench")
+QUESTION: Final = "How long does shipping take?"
+ACTION_TURNS: Final = 40
+"""Turns with an action, of each kind."""
 
 _MESSAGE: Final = re.compile(r'message_id\\*"\s*:\s*\\*"([^"\\]+)')
 """A message id in an activity's input, whether plain JSON or JSON packed as text."""
@@ -106,18 +112,20 @@ class Stage:
     client: aiohttp.ClientSession
     count: int = field(default=0)
 
-    async def turn(self) -> tuple[str, float]:
+    async def turn(self, text: str = QUESTION, outcome: str = "answered") -> tuple[str, float]:
         """Send one message in a conversation of its own; return its id and how long the reply took, in ms."""
         self.count += 1
         message = f"m-{self.count}"
+        if text == REQUEST:
+            await seed_order(self.services, TENANT, CustomerId(f"customer-{self.count}"))
         began = time.perf_counter()
         async with self.client.post(
             f"{self.url}/api/v1/conversations/c-{self.count}/messages",
-            json={"text": "How long does shipping take?", "message_id": message},
+            json={"text": text, "message_id": message},
             headers={"X-Api-Key": self.key, "X-Customer-Id": f"customer-{self.count}", "Prefer": "wait=60"},
         ) as response:
             body = await response.json()
-        assert body.get("outcome") == "answered", body
+        assert body.get("outcome") == outcome, body
         return message, (time.perf_counter() - began) * 1000
 
     async def turns(self, count: int, in_flight: int) -> list[tuple[str, float]]:
@@ -145,6 +153,7 @@ async def _measure(data_dir: Path) -> Table:
             Figure("one turn, instant models, p50", statistics.median(alone), "ms", budget=ONE_TURN_BUDGET_MS),
             Figure("one turn, instant models, p95", _p95(alone), "ms"),
         ]
+        figures += await _with_actions(stage, statistics.median(alone))
         for in_flight in IN_FLIGHT:
             began, cpu = time.perf_counter(), time.process_time()
             await stage.turns(FAST_TURNS, in_flight)
@@ -156,6 +165,18 @@ async def _measure(data_dir: Path) -> Table:
         figures.append(Figure("resident memory after the load", _resident_mb(), "MB"))
         figures += await _against_critical_path(stage)
     return Table("turn", tuple(figures), note=f"{SLOW_TURNS} slow turns, {SLOW_IN_FLIGHT} at once; client included")
+
+
+async def _with_actions(stage: Stage, plain_ms: float) -> list[Figure]:
+    """Return what governance costs a turn: an action that waits for a person, and one that is done within it."""
+    waiting = [(await stage.turn(REQUEST, "acknowledged"))[1] for _ in range(ACTION_TURNS)]
+    await allow_actions(stage.services, TENANT)
+    done = [(await stage.turn(REQUEST))[1] for _ in range(ACTION_TURNS)]
+    return [
+        Figure("one turn whose action waits for approval, p50", statistics.median(waiting), "ms"),
+        Figure("one turn whose action is done in it, p50", statistics.median(done), "ms"),
+        Figure("  of it for the action, × a turn without", statistics.median(done) / plain_ms, "×"),
+    ]
 
 
 async def _against_critical_path(stage: Stage) -> list[Figure]:
@@ -214,9 +235,8 @@ async def _stage(data_dir: Path) -> AsyncIterator[Stage]:
 
 async def _seed(services: container.Services) -> str:
     """Create one tenant with a few articles; return its secret key."""
-    tenant = TenantId("bench")
-    scope = TenantScope(tenant)
-    await services.tenants.create(tenant, name="Bench")
+    scope = TenantScope(TENANT)
+    await services.tenants.create(TENANT, name="Bench")
     policy = TenantPolicy(shop_name="Bench", rate_per_minute=100_000, conversation_rate_per_minute=10_000)
     await services.tenants.save_policy(scope, policy, over_version=1, author="bench")
     for topic, text in _ARTICLES.items():
@@ -229,6 +249,7 @@ async def _seed(services: container.Services) -> str:
         )
         await services.articles.put(scope, article)
         await services.articles.reembed(scope, article.article_id, services.embedder)
+    await seed_past(services, TENANT)
     _, key = await services.keys.issue(scope, KeyScope.SECRET, owner="bench")
     return key
 

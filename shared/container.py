@@ -18,6 +18,7 @@ from shared.adapters.embedded.log_pager import LogPager
 from shared.adapters.embedded.onnx_embedder import OnnxEmbedder, find_minilm
 from shared.adapters.embedded.rule_reviewer import RuleReviewer
 from shared.adapters.embedded.safety_screen import EmbeddedSafetyScreen
+from shared.adapters.embedded.shadow_reviewer import WordCountReviewer
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.adapters.embedded.system import RandomIds, SystemClock
 from shared.adapters.records.actions import ActionRecords
@@ -52,6 +53,7 @@ from shared.privacy.keys import KeyRing as DataKeys
 from shared.privacy.proof_seals import ProofSeals
 from shared.privacy.vault import Vault
 from shared.retrieval.ladder import HybridSearch
+from shared.review_lanes import ReviewLanes
 from shared.settings import Settings, from_environment
 from shared.signals import TurnSignals
 
@@ -95,6 +97,7 @@ class Services:
     composer: ComposerModel
     reviewer: ReviewModel
     shadow_reviewer: ReviewModel
+    review_lanes: ReviewLanes
     pager: Pager
     signals: TurnSignals
 
@@ -165,7 +168,8 @@ def build(settings: Settings, *, clock: Clock | None = None) -> Services:
         screen=EmbeddedSafetyScreen(embedder),
         composer=ExtractiveComposer(embedder=embedder),
         reviewer=RuleReviewer(embedder=embedder),
-        shadow_reviewer=RuleReviewer(embedder=embedder),
+        shadow_reviewer=WordCountReviewer(),
+        review_lanes=ReviewLanes(),
         pager=LogPager(),
         signals=TurnSignals(),
     )

@@ -35,14 +35,16 @@ async def _review(request: Envelope[ReadRequest], services: Services, model: Rev
     async def call(*, is_reduced: bool) -> Said:
         snapshot = state.snapshot
         policy = await services.tenants.policy(TenantScope(snapshot.tenant_id))
-        delta = await review_draft(
-            state,
-            base_version=state.version,
-            model=model,
-            screen=services.screen,
-            policy=policy,
-            allowed_promises=promises_kept(state),
-        )
+        # A shadow never takes the slot of a review somebody waits for.
+        async with services.review_lanes.slot(Severity.LOW if is_shadow else _severity(state)):
+            delta = await review_draft(
+                state,
+                base_version=state.version,
+                model=model,
+                screen=services.screen,
+                policy=policy,
+                allowed_promises=promises_kept(state),
+            )
         conflicts = conflicting_passages(state, default_currency=policy.currency)
         approved = None
         if state.draft is not None and delta.review.is_approved and not conflicts and not is_shadow:

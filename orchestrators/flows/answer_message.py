@@ -56,7 +56,7 @@ def answer_message_flow(context: FlowContext) -> Flow:
             break
         exchange.about(opened.snapshot)
         work = Work(context, turn, exchange, TurnState(snapshot=opened.snapshot), times)
-        work.note(is_first=opened.snapshot.is_first_reply)
+        work.note(is_first=opened.snapshot.is_first_reply, is_audited=opened.snapshot.is_audited)
         settlement = yield from _attempt(work)
         times = work.times
         if settlement.settled != "stale":
