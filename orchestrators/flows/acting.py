@@ -35,7 +35,7 @@ def act(work: Work, action: ActionType) -> Flow:
     if authorised.delta is None:
         return Settlement(settled="stale")  # opening again finds out who answers
     work.apply(authorised.delta)
-    work.note(action_facts=authorised.facts)
+    work.figures.note(action_facts=authorised.facts)
     yield from _perform_all(work)
     asked = [o for o in work.state.outcomes if o.type != ActionType.CRM_NOTE.value]
     refused = [o.reason for o in asked if o.status is ActionStatus.REFUSED]

@@ -19,7 +19,7 @@ from orchestrators.flows.composing import compose_and_review
 from orchestrators.flows.exchange import Exchange
 from orchestrators.flows.settling import deliver, give_up, to_person
 from orchestrators.flows.understanding import retrieve_again, understand
-from orchestrators.flows.work import Work
+from orchestrators.flows.work import Figures, Work
 from orchestrators.names import ActivityName
 from orchestrators.routing import WHICH_ORDER, route
 from shared.domain.deltas import TurnState
@@ -46,7 +46,7 @@ def answer_message_flow(context: FlowContext) -> Flow:
     """Answer one accepted message; return how it was settled."""
     turn = decode(TurnInput, context.input())
     exchange = Exchange(context, turn.tenant_id, turn.conversation_id)
-    times = StepTimes()
+    figures = Figures()
     settlement = Settlement(settled="done")
     work: Work | None = None
     # A fresh snapshot a time: the same message routed again more than twice is a loop (GO-01, fault 007).
@@ -55,16 +55,15 @@ def answer_message_flow(context: FlowContext) -> Flow:
         if opened.snapshot is None:
             break
         exchange.about(opened.snapshot)
-        work = Work(context, turn, exchange, TurnState(snapshot=opened.snapshot), times)
-        work.note(is_first=opened.snapshot.is_first_reply, is_audited=opened.snapshot.is_audited)
+        work = Work(context, turn, exchange, TurnState(snapshot=opened.snapshot), figures)
+        figures.note(is_first=opened.snapshot.is_first_reply, is_audited=opened.snapshot.is_audited)
         settlement = yield from _attempt(work)
-        times = work.times
         if settlement.settled != "stale":
             break
     else:
         if work is not None:
             settlement = yield from give_up(work, HumanTrigger.LOOP, "the ticket keeps changing", is_last=True)
-    yield from _record(exchange, turn, times)
+    yield from _record(exchange, turn, figures.times())
     return {"settled": settlement.settled}
 
 
@@ -87,7 +86,7 @@ def _attempt(work: Work) -> Flow:
 
 def _record(exchange: Exchange, turn: TurnInput, times: StepTimes) -> Flow:
     """Record the turn; nothing comes after it and nobody else would, so it is asked for until the store is back."""
-    trail = tuple(exchange.trail)
+    trail = exchange.trail
     for pauses_left in reversed(range(MAX_RECORD_WAITS + 1)):
         request = RecordRequest(turn=turn, times=times, trail=trail)
         recorded = exchange.heard((yield exchange.record(ActivityName.RECORD, request)))

@@ -46,7 +46,7 @@ def compose_and_review(work: Work) -> Flow:
             return (yield from deliver(work, approved=judged.approved))
         verdicts = work.state.review.failures if work.state.review else ()
         attempt += 1
-        work.note(revisions=attempt)
+        work.revisions = attempt
         person = route_draft(work.facts(), work.rules)
         if person is not None:
             return (yield from to_person(work, person))
@@ -71,7 +71,7 @@ def _review(work: Work) -> Flow:
     first, second = yield work.context.all(tasks)
     reviewed = work.heard(ActivityName.REVIEW, first)
     shadow = work.heard(ActivityName.SHADOW_REVIEW, second)
-    work.note(shadow=_agreement(reviewed, shadow))
+    work.figures.note(shadow=_agreement(reviewed, shadow))
     return reviewed
 
 

@@ -58,7 +58,12 @@ class Exchange:
         self._asked: dict[str, Request] = {}
         self._last: str | None = None
         self._sent = 0
-        self.trail: list[EnvelopeHeader] = []
+        self._said: list[tuple[Request | Envelope[ResultPayload], str]] = []
+
+    @property
+    def trail(self) -> tuple[EnvelopeHeader, ...]:
+        """Return the headers of everything said so far, in order; asked for once, when the turn is recorded."""
+        return tuple(message.header(text) for message, text in self._said)
 
     def about(self, snapshot: Snapshot) -> None:
         """Take trace and metadata of the message from its snapshot."""
@@ -95,7 +100,7 @@ class Exchange:
             check_answer(asked, answer)
         except SchemaError as error:
             return Outcome(ok=False, error=Failure(error_class=ErrorClass.SCHEMA, message=str(error)))
-        self.trail.append(answer.header(str(raw)))
+        self._said.append((answer, str(raw)))
         self._last = answer.msg_id
         return answer.payload.outcome
 
@@ -120,5 +125,5 @@ class Exchange:
         text = pack(envelope)
         self._sent += 1
         self._asked[envelope.msg_id] = envelope
-        self.trail.append(envelope.header(text))
+        self._said.append((envelope, text))
         return self._context.call(activity, {"envelope": text})

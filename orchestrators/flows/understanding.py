@@ -51,7 +51,7 @@ def retrieve_again(work: Work) -> Flow:
     activity, agent, _ = RETRIEVE
     request = ReadRequest(state=view(work.state, agent), intent=_intent(work), is_widened=True)
     outcome = work.heard(activity, (yield work.exchange.read(activity, request)))
-    work.note(has_widened=True)
+    work.figures.note(has_widened=True)
     if outcome.ok:
         found = unpack(KnowledgeDelta, outcome.value)
         if work.state.knowledge is None or found.knowledge.confidence > work.state.knowledge.confidence:

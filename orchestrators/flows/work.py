@@ -17,6 +17,28 @@ from shared.domain.turns import StepTimes, TurnInput
 
 
 @dataclass(slots=True)
+class Figures:
+    """What will be recorded of the turn, all its snapshots together."""
+
+    took_ms: dict[str, int] = field(default_factory=dict)
+    rungs: dict[str, int] = field(default_factory=dict)
+    noted: dict[str, object] = field(default_factory=dict)
+
+    def note(self, **figures: object) -> None:
+        """Keep these for the record, over what was kept before."""
+        self.noted.update(figures)
+
+    def count(self, step: ActivityName, outcome: Outcome) -> None:
+        """Add one answer's time and rungs."""
+        self.took_ms[step.value] = self.took_ms.get(step.value, 0) + outcome.took_ms
+        self.rungs[step.value] = self.rungs.get(step.value, 0) + len(outcome.rungs)
+
+    def times(self) -> StepTimes:
+        """Return the record's part."""
+        return StepTimes.model_validate({"took_ms": self.took_ms, "rungs": self.rungs, **self.noted})
+
+
+@dataclass(slots=True)
 class Work:
     """One attempt at a turn on one snapshot."""
 
@@ -24,7 +46,8 @@ class Work:
     turn: TurnInput
     exchange: Exchange
     state: TurnState
-    times: StepTimes = field(default_factory=StepTimes)
+    figures: Figures
+    revisions: int = 0
     conflicts: tuple[Passage, ...] = ()
 
     @property
@@ -39,17 +62,11 @@ class Work:
     def heard(self, step: ActivityName, raw: object) -> Outcome:
         """Return the agent's outcome, its time and rungs added to the figures."""
         outcome = self.exchange.heard(raw)
-        took = {**self.times.took_ms, step.value: self.times.took_ms.get(step.value, 0) + outcome.took_ms}
-        rungs = {**self.times.rungs, step.value: self.times.rungs.get(step.value, 0) + len(outcome.rungs)}
-        self.note(took_ms=took, rungs=rungs)
+        self.figures.count(step, outcome)
         return outcome
-
-    def note(self, **figures: object) -> None:
-        """Change figures of the turn."""
-        self.times = self.times.model_copy(update=figures)
 
     def facts(self) -> RoutingFacts:
         """Return what routing knows now, and keep it for the record."""
-        facts = facts_of(self.state, revisions=self.times.revisions, has_conflict=bool(self.conflicts))
-        self.note(facts=facts)
+        facts = facts_of(self.state, revisions=self.revisions, has_conflict=bool(self.conflicts))
+        self.figures.note(facts=facts, revisions=self.revisions)
         return facts
