@@ -106,7 +106,7 @@ def _from_order(order: Order, policy: TenantPolicy, language: str) -> Evidence:
             line.unit_price,
             Money(amount_minor=line.unit_price.amount_minor * line.quantity, currency=line.unit_price.currency),
         ]
-    days = [order.placed_at, *(d for s in order.shipments for d in (s.expected_on, s.delivered_at))]
+    days = [order.placed_at, *(d for s in order.shipments for d in (s.last_scan_at, s.expected_on, s.delivered_at))]
     facts = (
         f"#{order.order_id}",
         *(str(m) for m in money),

@@ -75,6 +75,26 @@ class RateLimited(IntegrationError):
         self.retry_after_s = retry_after_s
 
 
+class Refused(IntegrationError):
+    """The other system understood the call and will not do it: nothing happened, and the same call fails again.
+
+    `codes` and `fields` are the other system's own words for why and where; its messages are not kept, since they may
+    quote a customer.
+    """
+
+    def __init__(self, message: str, *, codes: tuple[str, ...] = (), fields: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.codes = codes
+        self.fields = fields
+
+
+class OutcomeUnknown(IntegrationError):
+    """A write was sent and no answer came back that tells whether it happened.
+
+    Not transient: repeating it blindly may do it twice. Read back first (AX-02).
+    """
+
+
 class StalenessError(VouchError):
     """A value was computed from, or written over, a version that is no longer the current one."""
 

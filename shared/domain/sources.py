@@ -67,6 +67,8 @@ class OrderLine(Wire):
     variant: str = ""
     line_id: str = ""
     """The shop's own id of the line; where there is none the SKU stands for it."""
+    refundable_quantity: int | None = Field(default=None, ge=0)
+    """How many of it can still be refunded; None where the shop does not say."""
 
 
 class Shipment(Wire):
@@ -77,6 +79,8 @@ class Shipment(Wire):
     tracking_url: str = ""
     status: str = ""
     """As the shop says it: label_created, in_transit, out_for_delivery, delivered, …"""
+    last_scan_at: datetime | None = None
+    """When the carrier last reported the parcel; `status` is what it said."""
     expected_on: datetime | None = None
     delivered_at: datetime | None = None
 
