@@ -39,10 +39,13 @@ from shared.adapters.records.throttled_billing import ThrottledBilling
 from shared.adapters.records.ticket_desk import TicketDeskRecords
 from shared.adapters.records.tickets import TicketRecords
 from shared.adapters.records.tombstones import TombstoneRecords
+from shared.adapters.shopify.assembly import Shopify, ShopifyApp, assemble
+from shared.adapters.shopify.connected import ConnectedAccounts
 from shared.authority.mint import SealMint
 from shared.authority.rotation import RotatingSeals
 from shared.authority.seal import KeyRing
 from shared.domain.ids import TenantId
+from shared.ports.buckets import TokenBucket
 from shared.ports.clock import Clock, IdSource
 from shared.ports.documents import Documents, TenantScope
 from shared.ports.integrations import BillingWriter, CrmWriter, TicketDesk
@@ -81,6 +84,8 @@ class Services:
     actions: ActionRecords
     billing: BillingWriter
     billing_records: BillingReader
+    buckets: TokenBucket
+    shopify: Shopify
     crm: CrmWriter
     desk: TicketDesk
     tombstones: TombstoneRecords
@@ -136,6 +141,10 @@ def build(settings: Settings, *, clock: Clock | None = None) -> Services:
     articles = ArticleRecords(documents, clock=clock)
     tickets = TicketRecords(documents, clock)
     shop_billing = ShopBilling(documents, clock)
+    buckets = BucketRecords(documents, clock=clock)
+    app = ShopifyApp(settings.shopify_client_id, settings.shopify_client_secret, settings.shopify_api_version)
+    secrets = KeyRingBox(data_keys)
+    shopify = assemble(documents, app=app, buckets=buckets, secrets=secrets, clock=clock, ids=ids)
     return Services(
         settings=settings,
         clock=clock,
@@ -143,16 +152,20 @@ def build(settings: Settings, *, clock: Clock | None = None) -> Services:
         documents=documents,
         data_keys=data_keys,
         seals=RotatingSeals(key_file.derive, clock),
-        tenants=TenantRecords(documents, secrets=KeyRingBox(data_keys), clock=clock, ids=ids),
+        tenants=TenantRecords(documents, secrets=secrets, clock=clock, ids=ids),
         keys=KeyRecords(documents, clock=clock, ids=ids, first_operator_sha256=settings.operator_key_hash),
         articles=articles,
         tickets=tickets,
         history=HistoryRecords(tickets, clock),
         cases=CaseRecords(documents, clock),
-        accounts=ShopRecords(documents),
         actions=ActionRecords(documents, clock),
-        billing=ThrottledBilling(shop_billing, BucketRecords(documents, clock=clock)),
+        billing=ThrottledBilling(shop_billing, buckets),
         billing_records=shop_billing,
+        accounts=ConnectedAccounts(
+            shopify.installations, shopify=shopify.accounts, embedded=ShopRecords(documents), clock=clock
+        ),
+        buckets=buckets,
+        shopify=shopify,
         crm=CrmRecords(documents, clock),
         desk=TicketDeskRecords(documents, clock),
         tombstones=TombstoneRecords(documents),
@@ -201,5 +214,8 @@ async def close() -> None:
     global _current
     with _lock:
         closing, _current = _current, None
-    if closing is not None and isinstance(closing.documents, SqliteDocuments):
+    if closing is None:
+        return
+    await closing.shopify.transport.aclose()
+    if isinstance(closing.documents, SqliteDocuments):
         await closing.documents.close()

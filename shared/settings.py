@@ -29,6 +29,12 @@ class Settings:
     trusted_hops: int = 1
     """`VOUCH_TRUSTED_HOPS`: proxies of ours whose X-Forwarded-For entries name the client; 1 is the platform's own
     front end (and the embedded host), 0 trusts none and limits no address."""
+    shopify_api_version: str = "2026-10"
+    """`VOUCH_SHOPIFY_API_VERSION`: the stable Admin API version that is spoken."""
+    shopify_client_id: str = ""
+    """`VOUCH_SHOPIFY_CLIENT_ID`: our app, as Shopify names it; needed where tokens expire."""
+    shopify_client_secret: str = field(default="", repr=False)
+    """`VOUCH_SHOPIFY_CLIENT_SECRET`: its secret, with which tokens are refreshed."""
 
 
 def from_environment(environment: Mapping[str, str] | None = None) -> Settings:
@@ -39,4 +45,7 @@ def from_environment(environment: Mapping[str, str] | None = None) -> Settings:
         environment=env.get("VOUCH_ENVIRONMENT", "local"),
         operator_key_hash=env.get("VOUCH_OPERATOR_KEY_HASH", ""),
         trusted_hops=int(env.get("VOUCH_TRUSTED_HOPS", "1")),
+        shopify_api_version=env.get("VOUCH_SHOPIFY_API_VERSION", "2026-10"),
+        shopify_client_id=env.get("VOUCH_SHOPIFY_CLIENT_ID", ""),
+        shopify_client_secret=env.get("VOUCH_SHOPIFY_CLIENT_SECRET", ""),
     )

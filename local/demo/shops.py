@@ -114,13 +114,14 @@ class DemoShop:
         products = {article.article_id: article for article in self.articles}
         lines = tuple(
             OrderLine(
+                line_id=f"{order.id}-{n}",
                 title=products[line.product].title.value,
                 sku=products[line.product].attributes["sku"],
                 quantity=line.quantity,
                 unit_price=from_decimal(line.unit_price or products[line.product].attributes["price"], currency),
                 variant=line.variant,
             )
-            for line in order.lines
+            for n, line in enumerate(order.lines, start=1)
         )
         goods = sum(line.unit_price.amount_minor * line.quantity for line in lines)
         shipping = from_decimal(order.shipping, currency)

@@ -24,7 +24,9 @@ PAGE: Final = 250
 class Answer(BaseModel):
     """The base of every answer's model: frozen, camelCase on the wire, blind to fields it does not name."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore", alias_generator=to_camel, populate_by_name=True)
+    model_config = ConfigDict(
+        frozen=True, extra="ignore", alias_generator=to_camel, populate_by_name=True, coerce_numbers_to_str=True
+    )
 
 
 A = TypeVar("A", bound=Answer)

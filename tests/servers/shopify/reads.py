@@ -166,7 +166,7 @@ def _is_readable(shop: Shop, order: Order) -> bool:
 
 def _orders(shop: Shop, info: GraphQLResolveInfo, args: dict[str, Any]) -> dict[str, Any]:
     try:
-        test = parse_search(args["query"]) if args.get("query") else lambda order: True
+        test = parse_search(args.get("query") or "any:any", ignored=shop.ignored_search_fields)
     except ValueError as error:
         raise GraphQLError(str(error), extensions={"code": "BAD_REQUEST"}) from None
     found = [order for order in shop.orders if test(order) and _is_readable(shop, order)]
@@ -367,6 +367,10 @@ def _other(shop: Shop, parent: str, source: Any, name: str, info: GraphQLResolve
             is_single = info.path.prev is not None and info.path.prev.prev is None
             most = VARIANTS_OF_ONE_PRODUCT if is_single else PAGE
             return connect(info, source.variants, first=args.get("first"), after=args.get("after"), most=most)
+        case "Product", "priceRangeV2":
+            prices = [variant.price for variant in source.variants] or [Decimal(0)]
+            low, high = money(min(prices), shop.currency), money(max(prices), shop.currency)
+            return {"minVariantPrice": low, "maxVariantPrice": high}
         case "Product", "variantsCount":
             return {"count": len(source.variants)}
         case "Return", "totalQuantity":

@@ -12,12 +12,15 @@ Test = Callable[[Order], bool]
 _TOKEN = re.compile(r"\(|\)|AND\b|OR\b|[a-z_]+:(?:>=|<=|>|<)?(?:\"(?:[^\"\\]|\\.)*\"|'[^']*'|[^\s()]+)")
 
 
-def parse_search(text: str) -> Test:
-    """Return the test a search stands for. Raises: ValueError for what this does not understand."""
+def parse_search(text: str, *, ignored: tuple[str, ...] = ()) -> Test:
+    """Return the test a search stands for; `ignored` fields hold for everything.
+
+    Raises: ValueError for what this does not understand.
+    """
     tokens = _TOKEN.findall(text)
     if re.sub(r"\s", "", "".join(tokens)) != re.sub(r"\s", "", text):
         raise ValueError("unsupported search")
-    test, rest = _any_of(tokens)
+    test, rest = _any_of(["any:" if token.partition(":")[0] in ignored else token for token in tokens])
     if rest:
         raise ValueError("unbalanced search")
     return test
@@ -55,6 +58,8 @@ def _term(token: str) -> Test:
     op = match[0] if match else "="
     value = rest[len(op) if match else 0 :].strip("\"'").replace('\\"', '"')
     match field:
+        case "any":
+            return lambda order: True
         case "name":
             return lambda order: order.name.lstrip("#").casefold() == value.lstrip("#").casefold()
         case "customer_id":

@@ -215,7 +215,7 @@ class ShopifyServer:
             found = shop.find(f"gid://shopify/BulkOperation/{number}")
             if isinstance(found, BulkOperation):
                 lines = found.lines[: shop.bulk_fails_after]
-                body = "".join(f"{line}\n" for line in lines).encode()
+                body = "".join(f"{shop.bulk_line(line)}\n" for line in lines).encode()
                 return _Response(200, body, {"content-type": "application/jsonl"})
         return _Response(404, b"", {})
 

@@ -97,6 +97,10 @@ class Shop:
     """Order of a result's lines: parents_first, children_first or shuffled."""
     bulk_fails_after: int | None = None
     """Lines after which a bulk operation fails, leaving partial data."""
+    ignored_search_fields: tuple[str, ...] = ()
+    """Conditions of a search the shop does not heed, as an index that lags behind may not."""
+    bulk_line: Callable[[str], str] = str
+    """What becomes of a result's line on its way."""
     customers: list[Customer] = field(default_factory=list)
     products: list[Product] = field(default_factory=list)
     orders: list[Order] = field(default_factory=list)

@@ -86,9 +86,7 @@ class Api:
             placed_at=datetime.now(UTC),
             total=Money(amount_minor=4_200, currency="USD"),
         )
-        accounts = self.services.accounts
-        assert isinstance(accounts, ShopRecords)
-        asyncio.run(accounts.put_order(scope, shipped))
+        asyncio.run(ShopRecords(self.services.documents).put_order(scope, shipped))
 
     def operator(self, method: str, path: str, **more: Any) -> httpx.Response:
         """Call as the operator."""

@@ -1,5 +1,6 @@
 """The product's Shopify adapters against the protocol-true server, over real sockets and a real store."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +23,7 @@ from shared.ports.documents import TenantScope
 from shared.privacy.keys import KeyRing
 from tests.conftest import FixedClock
 from tests.servers.shopify import Shop, ShopifyServer, Tokens
+from tests.waiting import LOOK_EVERY_S
 
 DOMAIN = "hollin.myshopify.com"
 
@@ -70,6 +72,8 @@ async def new_instance(
         async def wait(seconds: float) -> None:
             waits.append(seconds)
             clock.forward(seconds=seconds)
+            # What is waited for comes over a socket, which takes turns of the loop.
+            await asyncio.sleep(LOOK_EVERY_S)
 
         tokens = ShopTokens(
             installations,
