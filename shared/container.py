@@ -28,6 +28,7 @@ from shared.adapters.records.cases import CaseRecords
 from shared.adapters.records.crm import CrmRecords
 from shared.adapters.records.dead_letters import DeadLetterRecords
 from shared.adapters.records.history import HistoryRecords
+from shared.adapters.records.installations import InstallationRecords
 from shared.adapters.records.keys import KeyRecords
 from shared.adapters.records.ledger import AnalyticsRecords, LedgerRecords
 from shared.adapters.records.masks import DataKeyRecords, MaskRecords
@@ -39,13 +40,16 @@ from shared.adapters.records.throttled_billing import ThrottledBilling
 from shared.adapters.records.ticket_desk import TicketDeskRecords
 from shared.adapters.records.tickets import TicketRecords
 from shared.adapters.records.tombstones import TombstoneRecords
-from shared.adapters.shopify.assembly import Shopify, ShopifyApp, assemble
+from shared.adapters.shopify.assembly import ShopifyApp, assemble
 from shared.adapters.shopify.connected import ConnectedAccounts
+from shared.adapters.shopify.tokens import ShopTokens
+from shared.adapters.shopify.transport import ShopTransport
 from shared.authority.mint import SealMint
 from shared.authority.rotation import RotatingSeals
 from shared.authority.seal import KeyRing
 from shared.domain.ids import TenantId
 from shared.ports.buckets import TokenBucket
+from shared.ports.catalog import CatalogSource
 from shared.ports.clock import Clock, IdSource
 from shared.ports.documents import Documents, TenantScope
 from shared.ports.integrations import BillingWriter, CrmWriter, TicketDesk
@@ -84,8 +88,11 @@ class Services:
     actions: ActionRecords
     billing: BillingWriter
     billing_records: BillingReader
+    catalog: CatalogSource
+    installations: InstallationRecords
+    shop_tokens: ShopTokens
+    shop_transport: ShopTransport
     buckets: TokenBucket
-    shopify: Shopify
     crm: CrmWriter
     desk: TicketDesk
     tombstones: TombstoneRecords
@@ -164,8 +171,11 @@ def build(settings: Settings, *, clock: Clock | None = None) -> Services:
         accounts=ConnectedAccounts(
             shopify.installations, shopify=shopify.accounts, embedded=ShopRecords(documents), clock=clock
         ),
+        catalog=shopify.catalog,
+        installations=shopify.installations,
+        shop_tokens=shopify.tokens,
+        shop_transport=shopify.transport,
         buckets=buckets,
-        shopify=shopify,
         crm=CrmRecords(documents, clock),
         desk=TicketDeskRecords(documents, clock),
         tombstones=TombstoneRecords(documents),
@@ -216,6 +226,6 @@ async def close() -> None:
         closing, _current = _current, None
     if closing is None:
         return
-    await closing.shopify.transport.aclose()
+    await closing.shop_transport.aclose()
     if isinstance(closing.documents, SqliteDocuments):
         await closing.documents.close()

@@ -20,6 +20,8 @@ CAS_ATTEMPTS: Final = 8
 """Times a change is tried against others' changes of the same bucket. Value ours."""
 CONTENDED_WAIT_S: Final = 0.05
 """Seconds to wait when every attempt met another's change. Value ours: a few round trips to the store."""
+LEAST_WAIT_S: Final = 0.005
+"""Shortest wait asked for: less is not worth a timer, and below a microsecond no clock would move. Value ours."""
 MIN_TTL_S: Final = 60
 """Shortest life of a row, so that clocks a little apart do not lose it early. Unit: seconds. Value ours."""
 LEVEL_GRAIN: Final = 1.0
@@ -58,7 +60,7 @@ class BucketRecords:
             stored, row = await self._refilled(scope, name, capacity, per_second)
             needed = min(cost, row.capacity)
             if row.level < needed:
-                return (needed - row.level) / row.per_second
+                return max(LEAST_WAIT_S, (needed - row.level) / row.per_second)
             if await self._put(scope, stored, row.model_copy(update={"level": row.level - cost})):
                 return 0.0
         return CONTENDED_WAIT_S

@@ -61,13 +61,13 @@ class InstallationRecords:
         `shop_domain` is one that `parse_shop_domain` returned. Raises: AlreadyExists when the shop is another tenant's
         or the tenant is connected with another shop; VersionConflict.
         """
-        await self._claim(scope, shop_domain)
         now = self._clock.now()
         for _ in range(CAS_ATTEMPTS):
             stored = await self._read(scope)
             before = from_stored(Installation, stored) if stored else None
             if before and before.uninstalled_at is None and before.shop_domain != shop_domain:
                 raise AlreadyExists(f"tenant {scope.tenant_id!r} is connected with another shop")
+            await self._claim(scope, shop_domain)
             fresh = Installation(tenant_id=scope.tenant_id, shop_domain=shop_domain, installed_at=now, refreshed_at=now)
             installed = await self._with_tokens(scope, fresh, grant)
             try:

@@ -5,6 +5,7 @@ that does not exist and an order whose owner cannot be seen all read as absent.
 Source: AC-01, AC-02, faults 046, 069, apis.md §1.9, §1.15.
 """
 
+import asyncio
 import re
 from datetime import UTC, datetime
 from typing import Final
@@ -21,6 +22,8 @@ from shared.adapters.shopify.orders import (
     to_order_id,
 )
 from shared.adapters.shopify.shops import is_number, to_gid
+from shared.adapters.shopify.store_credit import CREDITS, to_credit_events
+from shared.domain.errors import Refused
 from shared.domain.ids import CustomerId, OrderId
 from shared.domain.sources import BillingEvent, Order, Profile
 from shared.ports.documents import CustomerScope, TenantScope
@@ -131,9 +134,14 @@ class ShopifyAccounts:
         return tuple(to_order(node, scope.customer_id) for node in nodes)
 
     async def billing_events(self, scope: CustomerScope, since: datetime) -> tuple[BillingEvent, ...]:
-        """Return charges and refunds since the moment, newest first, at most BILLING_PAGE."""
+        """Return charges, refunds and store credits since the moment, newest first, at most BILLING_PAGE."""
         if not is_number(scope.customer_id):
             return ()
+        payments, credits = await asyncio.gather(self._payments(scope, since), self._credits(scope, since))
+        events = sorted((*payments, *credits), key=lambda event: event.at, reverse=True)
+        return tuple(events[:BILLING_PAGE])
+
+    async def _payments(self, scope: CustomerScope, since: datetime) -> list[BillingEvent]:
         moment = since.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         variables: Variables = {"query": f'{_of(scope.customer_id)} AND updated_at:>="{moment}"'}
         events: list[BillingEvent] = []
@@ -142,7 +150,17 @@ class ShopifyAccounts:
                 events.extend(to_billing_events(node, since))
             if len(events) >= BILLING_PAGE:
                 break
-        return tuple(sorted(events, key=lambda event: event.at, reverse=True)[:BILLING_PAGE])
+        return events
+
+    async def _credits(self, scope: CustomerScope, since: datetime) -> list[BillingEvent]:
+        try:
+            answer = await self._client.query(
+                TenantScope(scope.tenant_id), CREDITS, {"id": to_gid("Customer", scope.customer_id)}
+            )
+        except Refused:
+            # Store credit has scopes of its own, which not every shop grants.
+            return []
+        return list(to_credit_events(answer, since))
 
     async def _orders(self, scope: CustomerScope, search: str, first: int) -> tuple[OrderNode, ...]:
         answer = await self._client.query(TenantScope(scope.tenant_id), ORDERS, {"query": search, "first": first})

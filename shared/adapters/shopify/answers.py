@@ -32,17 +32,17 @@ _FIELD: Final = re.compile(r"[A-Za-z0-9_.]{1,128}")
 class ThrottleStatus(Answer):
     """The shop's budget after the call, in points."""
 
-    maximum_available: float = Field(gt=0)
-    currently_available: float
-    restore_rate: float = Field(gt=0)
+    maximum_available: float = Field(gt=0, allow_inf_nan=False)
+    currently_available: float = Field(allow_inf_nan=False)
+    restore_rate: float = Field(gt=0, allow_inf_nan=False)
     """Points a second."""
 
 
 class Cost(Answer):
     """What a call cost, in points; nothing actual when it was throttled."""
 
-    requested_query_cost: float
-    actual_query_cost: float | None = None
+    requested_query_cost: float = Field(allow_inf_nan=False)
+    actual_query_cost: float | None = Field(default=None, allow_inf_nan=False)
     throttle_status: ThrottleStatus
 
     @property

@@ -35,11 +35,12 @@ class ShopifyApp:
 
 @dataclass(frozen=True, slots=True)
 class Shopify:
-    """What the rest of the product uses of the adapter."""
+    """The parts of the adapter, for the container to hand to whom they belong."""
 
     installations: InstallationRecords
     tokens: ShopTokens
     client: ShopifyClient
+    """Can write to a shop: goes into the executor's own ports and nowhere else."""
     bulk: BulkQueries
     catalog: ShopifyCatalog
     accounts: ShopifyAccounts

@@ -14,7 +14,7 @@ from shared.adapters.shopify.answers import Reading, check_mutation, check_query
 from shared.adapters.shopify.credentials import ShopCredentials
 from shared.adapters.shopify.operations import DEFAULT_API_VERSION, A, Connection, Operation, Variables
 from shared.adapters.shopify.transport import RawAnswer, ShopTransport
-from shared.domain.errors import IntegrationError, OutcomeUnknown, RateLimited, SchemaError, Unavailable
+from shared.domain.errors import IntegrationError, OutcomeUnknown, RateLimited, SchemaError, Unavailable, VouchError
 from shared.ports.buckets import TokenBucket
 from shared.ports.documents import TenantScope
 from shared.wire import decode
@@ -87,7 +87,7 @@ class ShopifyClient:
             raise Unavailable(f"{operation.name}: {error}") from None
         reading = read_answer(raw.body) if raw.status == 200 else None
         if reading is None:
-            if raw.status == 200 or raw.status >= 500:
+            if _is_doubtful(raw.status):
                 raise Unavailable(f"{operation.name}: the shop answered {raw.status} without a usable body")
             _raise_for(operation.name, raw)
         await self._settle(scope, operation.cost, reading)
@@ -114,7 +114,7 @@ class ShopifyClient:
         raw = await self._send(scope, operation, variables, timeout_s, patience_s)
         reading = read_answer(raw.body) if raw.status == 200 else None
         if reading is None:
-            if raw.status == 200 or raw.status >= 500:
+            if _is_doubtful(raw.status):
                 raise OutcomeUnknown(f"{operation.name}: the shop answered {raw.status} without a usable body")
             _raise_for(operation.name, raw)
         await self._settle(scope, operation.cost, reading)
@@ -136,7 +136,7 @@ class ShopifyClient:
     ) -> AsyncIterator[N]:
         """Yield every object of a connection; the operation takes `$after` and asks for `pageInfo`.
 
-        Raises: what `query` raises; IntegrationError when there is more than the shop lets a walk see.
+        Raises: what `query` raises; IntegrationError at the end when there may be more than a walk gets to see.
         """
         seen, after = 0, None
         while True:
@@ -147,10 +147,11 @@ class ShopifyClient:
             for node in page.nodes:
                 yield node
             seen += len(page.nodes)
+            if seen >= WALK_STOP:
+                # The shop ends a walk here whether or not there is more, and does not say which.
+                raise IntegrationError(f"{operation.name}: {WALK_STOP} objects or more; read them in bulk")
             if not page.page_info.has_next_page:
                 return
-            if seen >= WALK_STOP:
-                raise IntegrationError(f"{operation.name}: more than {WALK_STOP} objects; read them in bulk")
             if page.page_info.end_cursor in (None, after):
                 raise IntegrationError(f"{operation.name}: a page names no next one")
             after = page.page_info.end_cursor
@@ -190,18 +191,27 @@ class ShopifyClient:
         cost = reading.cost
         if cost is None:
             return
-        await self._buckets.settle(
-            scope,
-            BUCKET,
-            refund=reserved - (cost.actual_query_cost or 0.0),
-            available=cost.throttle_status.currently_available,
-            capacity=cost.throttle_status.maximum_available,
-            per_second=cost.throttle_status.restore_rate,
-        )
+        try:
+            await self._buckets.settle(
+                scope,
+                BUCKET,
+                refund=reserved - (cost.actual_query_cost or 0.0),
+                available=cost.throttle_status.currently_available,
+                capacity=cost.throttle_status.maximum_available,
+                per_second=cost.throttle_status.restore_rate,
+            )
+        except VouchError:
+            # The call is over: what became of it must reach the caller, and time mends the bucket.
+            return
+
+
+def _is_doubtful(status: int) -> bool:
+    """Tell whether an answer without a usable body leaves open what the shop did."""
+    return status < 300 or status == 408 or status >= 500
 
 
 def _raise_for(name: str, raw: RawAnswer) -> NoReturn:
-    """Raise what a status other than 200, 401 and 5xx means: the shop did not carry the operation out."""
+    """Raise what a status that is not doubtful means: the shop did not carry the operation out."""
     if raw.status == 429:
         raise RateLimited(f"{name}: too many requests", retry_after_s=_retry_after_s(raw.retry_after))
     raise IntegrationError(f"{name}: the shop answered {raw.status}")

@@ -30,6 +30,7 @@ class Spool:
         self._db.executescript(
             "pragma journal_mode = off; pragma synchronous = off;"
             "create table line (id text not null, parent text, body text not null);"
+            "create index families on line (parent);"
         )
         self.lines = 0
         return self
@@ -49,8 +50,7 @@ class Spool:
         self.lines += len(rows)
 
     def families(self) -> Iterator[tuple[Row, list[Row]]]:
-        """Yield each root with its direct children; call once, after the last line."""
-        self._db.execute("create index children on line (parent)")
+        """Yield each root with its direct children, in the order their lines came; call after the last line."""
         for id, body in self._db.execute("select id, body from line where parent is null order by rowid"):
             found = self._db.execute("select body from line where parent = ? order by rowid", (id,))
             yield json.loads(body), [json.loads(child) for (child,) in found]

@@ -174,7 +174,8 @@ class ShopifyServer:
             case Trouble.REDIRECT:
                 return _Response(302, b"", {"location": "https://elsewhere.example/"}), None
             case Trouble.HUGE:
-                return _Response(200, b" " * HUGE_BYTES, {"content-type": "application/json"}), None
+                body = b'{"data": null' + b" " * HUGE_BYTES + b"}"
+                return _Response(200, body, {"content-type": "application/json"}), None
         made = run(trouble is Trouble.THROTTLE)
         response: _Response = await made if asyncio.iscoroutine(made) else made
         match trouble:

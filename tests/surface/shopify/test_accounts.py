@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from shared.adapters.shopify.accounts import BILLING_PAGE, ShopifyAccounts
+from shared.adapters.shopify.accounts import BILLING_PAGE, NAMESAKES, ShopifyAccounts
 from shared.domain.errors import Refused, Unavailable
 from shared.domain.ids import CustomerId, OrderId
 from shared.domain.money import Money
@@ -14,7 +14,7 @@ from shared.domain.phrases import canonical_status
 from shared.ports.documents import CustomerScope, TenantScope
 from tests.conftest import FixedClock
 from tests.servers.shopify import Shop, ShopifyServer, Trouble
-from tests.servers.shopify.state import Customer, Order, Refund, Return, Transaction
+from tests.servers.shopify.state import CreditAccount, CreditTransaction, Customer, Order, Refund, Return, Transaction
 from tests.surface.shopify.conftest import Instance
 
 pytestmark = pytest.mark.usefixtures("installed")
@@ -111,6 +111,19 @@ async def test_fault_069_an_order_the_shop_returns_for_somebody_else_is_not_show
 
 
 @pytest.mark.req("AC-01")
+async def test_fault_069_orders_of_others_by_the_same_name_do_not_hide_ones_own(
+    accounts: ShopifyAccounts, scope: CustomerScope, shop: Shop, ana: Customer, ben: Customer, clock: FixedClock
+) -> None:
+    """The owner is part of the search too, so that what others have never fills the page."""
+    shop.add_order(ana, "#1001", placed_at=clock.now() - timedelta(days=1))
+    for _ in range(NAMESAKES + 1):
+        shop.add_order(ben, "1001")
+
+    assert await accounts.order(scope, OrderId("1001")) is not None
+    assert len(await accounts.recent_orders(scope, 3)) == 1
+
+
+@pytest.mark.req("AC-01")
 async def test_fault_069_an_order_whose_owner_may_not_be_seen_belongs_to_nobody(
     accounts: ShopifyAccounts, scope: CustomerScope, shop: Shop, ana: Customer
 ) -> None:
@@ -203,6 +216,25 @@ async def test_ninety_days_of_charges_and_refunds_that_moved_money(
         ("refund", usd(2000), "1001"),
         ("charge", usd(5000), "1001"),
     ]
+
+
+@pytest.mark.req("AC-02")
+async def test_store_credit_counts_where_the_shop_lets_us_see_it(
+    accounts: ShopifyAccounts, scope: CustomerScope, shop: Shop, ana: Customer, clock: FixedClock
+) -> None:
+    account = CreditAccount(shop.number(), ana, "USD")
+    ana.credits.append(account)
+    for days in (100, 3):
+        at = clock.now() - timedelta(days=days)
+        account.transactions.append(CreditTransaction(shop.number(), account, Decimal(7), Decimal(7), at))
+    since = clock.now() - timedelta(days=90)
+
+    seen = await accounts.billing_events(scope, since)
+    shop.scopes = tuple(s for s in shop.scopes if "store_credit" not in s)
+    unseen = await accounts.billing_events(scope, since)
+
+    assert [(event.kind, event.amount, event.order_id) for event in seen] == [("credit", usd(700), None)]
+    assert unseen == ()
 
 
 async def test_a_customer_with_very_many_payments_has_their_newest(

@@ -204,6 +204,21 @@ async def test_a_download_that_breaks_off_is_not_taken_for_the_whole_catalog(
 
 
 @pytest.mark.req("SH-02")
+async def test_a_result_with_fewer_lines_than_the_shop_counted_is_not_whole(
+    catalog: ShopifyCatalog, tenant: TenantScope, shop: Shop
+) -> None:
+    for i in range(5):
+        shop.add_product(f"P{i}")
+    shop.bulk_line = lambda line: "" if '"P3"' in line else line
+    seen: list[str] = []
+
+    with pytest.raises(Unavailable, match="9 of 10"):
+        await note_titles(catalog, tenant, seen)
+
+    assert sorted(seen) == ["P0", "P1", "P2", "P4"]
+
+
+@pytest.mark.req("SH-02")
 async def test_a_bulk_query_is_watched_until_it_ends_and_called_off_when_it_never_does(
     catalog: ShopifyCatalog, tenant: TenantScope, shop: Shop, clock: FixedClock
 ) -> None:

@@ -6,7 +6,7 @@ import json
 import pytest
 from pydantic import Field
 
-from shared.adapters.shopify.client import ASSUMED_CAPACITY, BUCKET, ShopifyClient
+from shared.adapters.shopify.client import ASSUMED_CAPACITY, BUCKET, TIMEOUT_S, WALK_STOP, ShopifyClient
 from shared.adapters.shopify.operations import Answer, Connection, Operation
 from shared.adapters.shopify.shops import ShopDirectory, parse_shop_domain, to_gid
 from shared.domain.errors import IntegrationError, OutcomeUnknown, RateLimited, Refused, SchemaError, Unavailable
@@ -14,7 +14,7 @@ from shared.domain.installation import Installation
 from shared.ports.documents import TenantScope
 from tests.conftest import FixedClock
 from tests.servers.shopify import Shop, ShopifyServer, Trouble
-from tests.servers.shopify.state import Order
+from tests.servers.shopify.state import Order, Product
 from tests.surface.shopify.conftest import DOMAIN, Instance
 from tests.waiting import until
 
@@ -62,6 +62,24 @@ class RefundAnswer(Answer):
     refund_create: Payload = Field(alias="refundCreate")
 
 
+class ProductId(Answer):
+    """A product's id."""
+
+    id: str
+
+
+class ProductsAnswer(Answer):
+    """The answer to PRODUCTS."""
+
+    products: Connection[ProductId]
+
+
+PRODUCTS = Operation(
+    "products",
+    "query($after: String) { products(first: 250, after: $after) { nodes { id } pageInfo { hasNextPage endCursor } } }",
+    ProductsAnswer,
+    20.0,
+)
 SHOP = Operation("shop", "{ shop { name } }", ShopAnswer, 1.0)
 ORDERS = Operation(
     "orders",
@@ -169,6 +187,19 @@ async def test_a_write_that_did_not_happen_is_never_reported_as_done(
     assert type(caught.value) is NOT_DONE[trouble]
     assert not shop.refunds
     assert server.calls["refundCreate"] == 1
+
+
+async def test_a_call_takes_no_longer_than_its_deadline(
+    client: ShopifyClient, server: ShopifyServer, tenant: TenantScope
+) -> None:
+    loop = asyncio.get_running_loop()
+    server.faults.next("shop", Trouble.HANG_BEFORE)
+    began = loop.time()
+
+    with pytest.raises(Unavailable):
+        await client.query(tenant, SHOP, {}, timeout_s=0.2)
+
+    assert loop.time() - began < TIMEOUT_S
 
 
 @pytest.mark.parametrize("trouble", [*NOT_DONE, *DONE], ids=lambda t: t.name)
@@ -308,6 +339,45 @@ async def test_a_walk_follows_the_pages_to_the_end(client: ShopifyClient, tenant
     assert sorted(names) == [f"#{i}" for i in range(7)]
 
 
+@pytest.mark.req("SH-02")
+async def test_a_walk_that_the_shop_ends_early_is_not_taken_for_the_whole(
+    client: ShopifyClient, tenant: TenantScope, shop: Shop
+) -> None:
+    """apis.md §1.9: a paginated walk stops at 25,000 objects."""
+    shop.maximum_points, shop.points_per_second = 1e9, 1e9
+    for i in range(WALK_STOP + 1):
+        shop.products.append(Product(i, f"P{i}", shop.now()))
+    seen = 0
+
+    async def walk() -> None:
+        nonlocal seen
+        async for _ in client.walk(tenant, PRODUCTS, {}, lambda a: a.products):
+            seen += 1
+
+    with pytest.raises(IntegrationError, match="in bulk"):
+        await walk()
+
+    assert seen == WALK_STOP
+
+
+@pytest.mark.req("AX-02")
+async def test_a_write_that_happened_is_told_even_when_the_bucket_cannot_be_set_right(
+    instance: Instance, tenant: TenantScope, shop: Shop, order: Order
+) -> None:
+    class Broken:
+        async def take(self, *_: object, **__: object) -> float:
+            return 0.0
+
+        async def settle(self, *_: object, **__: object) -> None:
+            raise Unavailable("the store is down")
+
+    client = ShopifyClient(credentials=instance.tokens, buckets=Broken(), transport=instance.transport)
+
+    answer = await client.mutate(tenant, REFUND, refund_of(order, "20.00"))
+
+    assert answer.refund_create.refund is not None
+
+
 @pytest.mark.req("SH-02", "AX-04", "RK-02")
 async def test_what_a_call_reserved_is_set_right_by_what_the_shop_reports(
     instance: Instance, tenant: TenantScope, shop: Shop
@@ -319,6 +389,16 @@ async def test_what_a_call_reserved_is_set_right_by_what_the_shop_reports(
 
     wait_s = await instance.buckets.take(tenant, BUCKET, 400, capacity=ASSUMED_CAPACITY, per_second=100)
     assert 0 < wait_s <= 2 / 50 + 0.01
+
+
+@pytest.mark.req("SH-02", "AX-04")
+async def test_points_reserved_and_not_used_come_back(instance: Instance, tenant: TenantScope) -> None:
+    dear = Operation("shop", SHOP.text, ShopAnswer, 900.0)
+
+    for _ in range(3):
+        await instance.client.query(tenant, dear, {})
+
+    assert instance.waits == []
 
 
 @pytest.mark.req("SH-02", "AX-04")

@@ -194,7 +194,8 @@ async def test_a_return_is_asked_for_once_a_piece_and_waits_for_the_merchant(
     """apis.md §1.10: returnRequest creates REQUESTED."""
     look = (
         "query($id: ID!) { returnableFulfillments(orderId: $id, first: 5)"
-        " { nodes { returnableFulfillmentLineItems(first: 5) { nodes { quantity fulfillmentLineItem { id lineItem { id } } } } } } }"
+        " { nodes { returnableFulfillmentLineItems(first: 5)"
+        " { nodes { quantity fulfillmentLineItem { id lineItem { id } } } } } } }"
     )
     request = (
         "mutation($input: ReturnRequestInput!) { returnRequest(input: $input)"

@@ -158,6 +158,19 @@ async def test_a_clock_that_stands_behind_anothers_grants_nothing_twice(
     assert await take(there, tenant, 1) > 0
 
 
+async def test_a_wait_is_never_too_short_to_be_waited(
+    instances: tuple[BucketRecords, BucketRecords], tenant: TenantScope, clock: FixedClock
+) -> None:
+    """A wait below a microsecond moved no clock, and the caller asked for ever."""
+    here, _ = instances
+    await here.take(tenant, "shop", 10, capacity=10, per_second=1e9)
+
+    wait_s = await here.take(tenant, "shop", 1, capacity=10, per_second=1e9)
+    clock.forward(seconds=wait_s)
+
+    assert await here.take(tenant, "shop", 1, capacity=10, per_second=1e9) == 0
+
+
 async def test_an_idle_bucket_leaves_no_row_and_is_full(
     instances: tuple[BucketRecords, BucketRecords], tenant: TenantScope, clock: FixedClock, documents: SqliteDocuments
 ) -> None:
