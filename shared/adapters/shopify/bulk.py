@@ -13,7 +13,7 @@ from typing import Final
 from shared.adapters.shopify.client import ShopifyClient
 from shared.adapters.shopify.operations import Answer, Operation
 from shared.adapters.shopify.transport import ShopTransport
-from shared.domain.errors import IntegrationError, OutcomeUnknown, Refused, Unavailable, VouchError
+from shared.domain.errors import IntegrationError, OutcomeUnknown, RateLimited, Refused, Unavailable, VouchError
 from shared.ports.documents import TenantScope
 
 PATIENCE_S: Final = 60.0
@@ -105,7 +105,6 @@ class BulkQueries:
     client: ShopifyClient
     transport: ShopTransport
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
-    deadline_s: float = DEADLINE_S
 
     async def run(self, scope: TenantScope, query: str) -> BulkNode:
         """Start the query and return its operation once it has ended, well or not.
@@ -115,15 +114,12 @@ class BulkQueries:
         operation = await self._start(scope, query)
         waited_s, wait_s = 0.0, FIRST_LOOK_S
         while operation.status in UNDER_WAY:
-            if waited_s >= self.deadline_s:
+            if waited_s >= DEADLINE_S:
                 await self._call_off(scope, operation.id)
                 raise Unavailable("a bulk query took too long")
             await self.sleep(wait_s)
             waited_s, wait_s = waited_s + wait_s, min(LONGEST_LOOK_S, 2 * wait_s)
-            looked = await self.client.query(scope, LOOK, {"id": operation.id}, patience_s=PATIENCE_S)
-            if looked.bulk_operation is None:
-                raise IntegrationError("the shop knows nothing of a bulk query it started")
-            operation = looked.bulk_operation
+            operation = await self._look(scope, operation)
         return operation
 
     async def lines(self, operation: BulkNode) -> AsyncIterator[list[bytes]]:
@@ -159,6 +155,16 @@ class BulkQueries:
         if started.bulk_operation_run_query.bulk_operation is None:
             raise IntegrationError("the shop started no bulk query")
         return started.bulk_operation_run_query.bulk_operation
+
+    async def _look(self, scope: TenantScope, operation: BulkNode) -> BulkNode:
+        try:
+            looked = await self.client.query(scope, LOOK, {"id": operation.id}, patience_s=PATIENCE_S)
+        except (Unavailable, RateLimited):
+            # The operation runs on whether or not it is looked at.
+            return operation
+        if looked.bulk_operation is None:
+            raise IntegrationError("the shop knows nothing of a bulk query it started")
+        return looked.bulk_operation
 
     async def _call_off(self, scope: TenantScope, id: str) -> None:
         try:

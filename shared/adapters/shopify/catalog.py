@@ -40,7 +40,7 @@ class _VariantOfItem(Answer):
 
 
 class _ItemNode(Answer):
-    variant: _VariantOfItem | None = None
+    variants: Connection[_VariantOfItem] | None = None
 
 
 class _ItemAnswer(Answer):
@@ -57,7 +57,7 @@ PRODUCT: Final = Operation(
 )
 ITEM: Final = Operation(
     "inventoryItem",
-    "query Item($id: ID!) { inventoryItem(id: $id) { variant { product { legacyResourceId } } } }",
+    "query Item($id: ID!) { inventoryItem(id: $id) { variants(first: 1) { nodes { product { legacyResourceId } } } } }",
     _ItemAnswer,
     cost=4.0,
 )
@@ -101,9 +101,9 @@ class ShopifyCatalog:
             return None
         answer = await self._client.query(scope, ITEM, {"id": to_gid("InventoryItem", inventory_item_id)})
         item = answer.inventory_item
-        if item is None or item.variant is None:
+        if item is None or item.variants is None or not item.variants.nodes:
             return None
-        return await self.product(scope, item.variant.product.legacy_resource_id)
+        return await self.product(scope, item.variants.nodes[0].product.legacy_resource_id)
 
     async def all_products(self, scope: TenantScope) -> AsyncIterator[Product]:
         """Yield every product of the shop once, in any order, from one bulk query.

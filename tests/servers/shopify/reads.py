@@ -112,14 +112,8 @@ def resolve_read(parent: str, name: str, source: Any, info: GraphQLResolveInfo, 
             found = _order(shop, source, name, info, args)
         case _, Line():
             found = _line(shop, source, name)
-        case _, Variant() if parent == "InventoryItem":
-            return {
-                "id": f"gid://shopify/InventoryItem/{source.item_number}",
-                "legacyResourceId": str(source.item_number),
-                "tracked": source.is_tracked,
-                "sku": source.sku,
-                "variant": source,
-            }[name]
+        case "InventoryItem", Variant():
+            found = _item(source, name, info, args)
         case _, Variant():
             found = _variant(shop, source, name)
         case _, Fulfillment():
@@ -290,6 +284,20 @@ def _variant(shop: Shop, variant: Variant, name: str) -> Any:
             return variant.available
         case "inventoryItem":
             return variant
+        case _:
+            return MISSING
+
+
+def _item(variant: Variant, name: str, info: GraphQLResolveInfo, args: dict[str, Any]) -> Any:
+    match name:
+        case "id":
+            return f"gid://shopify/InventoryItem/{variant.item_number}"
+        case "legacyResourceId":
+            return str(variant.item_number)
+        case "tracked":
+            return variant.is_tracked
+        case "variants":
+            return connect(info, [variant], first=args.get("first"), after=args.get("after"))
         case _:
             return MISSING
 

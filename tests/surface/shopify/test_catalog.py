@@ -235,6 +235,18 @@ async def test_a_bulk_query_is_watched_until_it_ends_and_called_off_when_it_neve
 
 
 @pytest.mark.req("SH-02")
+async def test_a_look_that_fails_does_not_end_a_run_that_goes_on(
+    catalog: ShopifyCatalog, tenant: TenantScope, shop: Shop, server: ShopifyServer
+) -> None:
+    shop.add_product("Kettle")
+    server.faults.next("bulkOperation", Trouble.ERROR_BEFORE)
+    server.faults.next("bulkOperation", Trouble.THROTTLE)
+
+    assert len(await all_of(catalog, tenant)) == 1
+    assert len(shop.bulk_operations) == 1
+
+
+@pytest.mark.req("SH-02")
 async def test_a_product_that_cannot_be_read_costs_that_product_and_is_told(
     catalog: ShopifyCatalog, tenant: TenantScope, shop: Shop
 ) -> None:
