@@ -35,6 +35,19 @@ _CONTROL: Final = re.compile(
 )
 
 
+_QUOTING: Final = re.compile(
+    r"\byou (?:mention|said|say|wrote|write|paid|were charged|have paid|have been charged|told)"
+    r"|\bsie (?:schreiben|schrieben|sagen|sagten|erwahn|nennen|nannten|zahlten|haben \S+ (?:bezahlt|geschrieben))"
+    r"|\bvous (?:mentionnez|dites|ecrivez|indiquez|avez (?:mentionne|paye|ecrit|indique|dit))"
+    r"|\b(?:menciona|indica|escribe|comenta|ha (?:mencionado|pagado|indicado|escrito)|pago usted)\b"
+    r"|\b(?:menziona|scrive|ha (?:menzionato|pagato|scritto|indicato))\b"
+    r"|\b(?:refere|escreve|mencionou|pagou|indicou|escreveu)\b"
+    r"|\bu (?:noemt|noemde|schrijft|schreef|zegt|zei|betaalde|hebt \S+ betaald)\b"
+    r"|\b(?:belirttiginiz|yazdiginiz|soylediginiz|odediginiz|bahsettiginiz)\b"
+)
+"""A sentence that reports what the customer wrote or paid, in each product language."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Case:
     """Everything one draft is judged against."""
@@ -98,7 +111,7 @@ def _judge(sentence: Sentence, case: _Case) -> _Fault | None:
         return _unkept(text, sentence, case, is_canned_handoff=True)
     if sentence.kind is SentenceKind.CLAIM:
         return _judge_claim(sentence, values, case)
-    strange = unsupported(values, case.customer_values + tuple(_policy_values(case)))
+    strange = unsupported(values, _may_be_repeated(text, case))
     if strange:
         return _Fault("a sentence that is no claim states a value", tuple(v.canonical for v in strange))
     return _unkept(text, sentence, case)
@@ -222,8 +235,17 @@ def _customer_values(state: TurnState, language: str, policy: TenantPolicy) -> t
     return (*found, *named)
 
 
-def _policy_values(case: _Case) -> tuple[TypedValue, ...]:
-    return tuple(v for e in case.evidence.values() if e.kind is EvidenceKind.POLICY for v in e.values)
+def _may_be_repeated(text: str, case: _Case) -> tuple[TypedValue, ...]:
+    """Return the values a sentence that claims nothing may hold.
+
+    A sum, a rate or a period that only the customer named counts where the sentence says that they named it, and
+    nowhere else: elsewhere it reads as agreed ("the $900 sofa for $1", fault 031).
+    """
+    records = (EvidenceKind.POLICY, EvidenceKind.ORDER)
+    known = tuple(v for e in case.evidence.values() if e.kind in records for v in e.values)
+    is_quoting = _QUOTING.search(fold(text).text) is not None
+    terms = (ValueKind.AMOUNT, ValueKind.PERCENTAGE, ValueKind.DURATION)
+    return known + tuple(v for v in case.customer_values if is_quoting or v.kind not in terms)
 
 
 def _without(text: str, values: tuple[TypedValue, ...]) -> str:

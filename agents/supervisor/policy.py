@@ -27,6 +27,15 @@ _BINDING: Final = re.compile(
             r"offerta vincolante|legalmente vincolante|le garantisco",
             r"oferta vinculativa|juridicamente vinculativ|garanto[- ]lhe",
             r"bindend (?:aanbod|bod)|juridisch bindend|ik garandeer",
+            r"consider it (?:sold|done|yours)|\b(?:it'?s|it is|you have|you've got) a deal\b|\bis yours for\b"
+            r"|\b(?:we|i) (?:can )?(?:accept|agree to) (?:your|that|this) (?:offer|price)",
+            r"trato hecho|acept(?:o|amos) su (?:oferta|precio)",
+            r"marche conclu|affaire conclue|accept(?:e|ons) votre (?:offre|prix)",
+            r"\babgemacht\b|(?:akzeptier\w+|nehmen) ihr(?:en)? (?:angebot|preis)|einverstanden mit ihrem preis",
+            r"affare fatto|accett(?:o|iamo) la sua offerta|accett(?:o|iamo) il suo prezzo",
+            r"negocio fechado|aceit(?:o|amos) a sua oferta|aceit(?:o|amos) o seu preco",
+            r"accepte(?:er|ren) uw (?:bod|aanbod|prijs)|verkocht voor die prijs",
+            r"\banlastik\b|teklifinizi kabul|fiyatinizi kabul",
             r"baglayici (?:teklif|anlasma|sozlesme)|(?:yasal|hukuki|hukuken)\w* (?:olarak )?baglayici"
             r"|garanti (?:ediyor|ederi|veriyor|veriri)|soz veriyor",
         )
@@ -74,7 +83,7 @@ def _judge(
     if _ENTITLEMENT.search(text) and not _may_speak_of_rights(sentence, cited, policy):
         faults.append(("a refund, return or warranty statement rests on no policy, FAQ or order", ""))
     values = extract_values(sentence.text.value, language=draft.language, default_currency=policy.currency)
-    pinned = [v for e in evidence.values() for v in e.values]
+    pinned = [v for e in evidence.values() for v in e.values if _is_ours_to_send(e, v)]
     for value in values:
         if value.kind in (ValueKind.URL, ValueKind.EMAIL) and not _may_send(value, pinned, policy):
             faults.append(("a link or address from no pinned source", value.canonical))
@@ -98,6 +107,17 @@ def _may_speak_of_rights(sentence: Sentence, cited: list[Evidence], policy: Tena
 def _may_grant(evidence: Evidence) -> bool:
     is_record = evidence.kind in (EvidenceKind.ORDER, EvidenceKind.ACTION)
     return is_record or evidence.article_type in (ArticleType.POLICY, ArticleType.FAQ)
+
+
+def _is_ours_to_send(evidence: Evidence, value: TypedValue) -> bool:
+    """Tell whether a link or an address in this source may go out: what a customer can write into may not hold one.
+
+    A name or a preference is a form field, and the text of an order's lines may be one (fault 032); an order's tracking
+    link is the shop's.
+    """
+    if evidence.kind is EvidenceKind.PROFILE:
+        return False
+    return evidence.kind is not EvidenceKind.ORDER or value.kind is not ValueKind.EMAIL
 
 
 def _may_send(value: TypedValue, pinned: list[TypedValue], policy: TenantPolicy) -> bool:
