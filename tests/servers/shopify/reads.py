@@ -190,6 +190,8 @@ def _order(shop: Shop, order: Order, name: str, info: GraphQLResolveInfo, args: 
             return order.delivery_status()
         case "returnStatus":
             return order.return_status()
+        case "cancellation":
+            return None if order.cancelled_at is None else {"staffNote": order.staff_note}
         case "refundable":
             return order.refundable > 0
         case "processedAt":
@@ -232,13 +234,14 @@ def suggest(order: Order, args: dict[str, Any]) -> dict[str, Any]:
     is_shipping = args.get("refundShipping") or args.get("suggestFullRefund")
     shipping = order.shipping if is_shipping else Decimal(args.get("shippingAmount") or 0)
     amount = min(subtotal + shipping, order.refundable)
-    paid = next((t for t in order.transactions if t.kind in ("SALE", "CAPTURE") and t.status == "SUCCESS"), None)
+    left = dict(order.tenders())
     suggested = [
         {
-            "amountSet": bag(amount, order), "gateway": paid.gateway, "kind": "SUGGESTED_REFUND",
-            "maximumRefundableSet": bag(order.refundable, order), "parentTransaction": _with(paid, order),
+            "amountSet": bag(share, order), "gateway": paid.gateway, "kind": "SUGGESTED_REFUND",
+            "maximumRefundableSet": bag(left[paid], order), "parentTransaction": _with(paid, order),
         }
-    ] if paid and amount else []  # fmt: skip
+        for paid, share in order.spread(amount)
+    ]  # fmt: skip
     return {
         "amountSet": bag(amount, order),
         "maximumRefundableSet": bag(order.refundable, order),

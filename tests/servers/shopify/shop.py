@@ -87,6 +87,8 @@ class Shop:
     """0: no customer and no order's customer; 1: without name, e-mail, telephone, address; 2: all."""
     maximum_points: float = 2_000.0
     points_per_second: float = 100.0
+    refund_status: str = "SUCCESS"
+    """How the payments of a refund end: SUCCESS, PENDING, or FAILURE, which moves nothing."""
     job_takes_s: float = 0.0
     """Seconds until a cancellation is carried out; 0 is before the next request."""
     retains_used_refresh_token: bool = True

@@ -168,6 +168,8 @@ class Transaction(Thing):
     gateway: str = "shopify_payments"
     status: str = "SUCCESS"
     parent: Transaction | None = None
+    manual_payment_gateway: bool = False
+    """Paid outside the shop: cash on delivery, a bank transfer."""
 
 
 @dataclass(eq=False)
@@ -244,6 +246,7 @@ class Order(Thing):
     """Overrides what follows from the parcels."""
     cancelled_at: datetime | None = None
     cancel_reason: str | None = None
+    staff_note: str | None = None
     fulfillments: list[Fulfillment] = field(default_factory=list)
     transactions: list[Transaction] = field(default_factory=list)
     refunds: list[Refund] = field(default_factory=list)
@@ -269,6 +272,25 @@ class Order(Thing):
     def refundable(self) -> Decimal:
         """What can still be paid back."""
         return max(Decimal(0), self.received - self.refunded)
+
+    def tenders(self) -> list[tuple[Transaction, Decimal]]:
+        """Every payment with what can still be paid back to it, gift cards last."""
+        left: list[tuple[Transaction, Decimal]] = []
+        for paid in self.transactions:
+            if paid.kind in ("SALE", "CAPTURE") and paid.status == "SUCCESS":
+                back = (t.amount for t in self.transactions if t.parent is paid and t.status != "FAILURE")
+                left.append((paid, paid.amount - sum(back, Decimal(0))))
+        return sorted(left, key=lambda tender: tender[0].gateway == "gift_card")
+
+    def spread(self, amount: Decimal) -> list[tuple[Transaction, Decimal]]:
+        """Share what is paid back out among the payments."""
+        shares: list[tuple[Transaction, Decimal]] = []
+        for paid, left in self.tenders():
+            share = min(left, amount)
+            amount -= share
+            if share:
+                shares.append((paid, share))
+        return shares
 
     def financial_status(self) -> str:
         """What the admin shows."""

@@ -102,19 +102,32 @@ def refund_create(shop: Shop, args: dict[str, Any], info: GraphQLResolveInfo) ->
             "userErrors": [_user_error("Currency must be the order's presentment currency", "currency")],
         }
     moved: list[Transaction] = []
-    paid = {t.gid: t for t in order.transactions}
+    is_above = False
+    left = {paid.gid: (paid, amount) for paid, amount in order.tenders()}
     for i, wanted in enumerate(given.get("transactions") or ()):
-        parent = paid.get(wanted.get("parentId") or "")
+        parent, most = left.get(wanted.get("parentId") or "", (None, Decimal(0)))
+        amount = Decimal(str(wanted["amount"])) / order.rate
+        is_above = is_above or amount > most
         if wanted["kind"] != "REFUND" or parent is None or wanted["orderId"] != order.gid:
             return {"order": order, "userErrors": [_user_error("Transaction is invalid", "transactions", str(i))]}
-        amount = Decimal(str(wanted["amount"])) / order.rate
-        moved.append(Transaction(shop.number(), "REFUND", amount, shop.now(), gateway=wanted["gateway"], parent=parent))
+        moved.append(
+            Transaction(
+                shop.number(),
+                "REFUND",
+                amount,
+                shop.now(),
+                gateway=wanted["gateway"],
+                status=shop.refund_status,
+                parent=parent,
+            )
+        )
     credit = (
         sum((_amount(m) for m in given.get("refundMethods") or () if m.get("storeCreditRefund")), Decimal(0))
         / order.rate
     )
     total = sum((t.amount for t in moved), credit)
-    if any(t.amount <= 0 for t in moved) or (total > order.refundable and not given.get("allowOverRefunding")):
+    is_above = (is_above or total > order.refundable) and not given.get("allowOverRefunding")
+    if any(t.amount <= 0 for t in moved) or is_above:
         message = "Refund amount is greater than the amount that can be refunded"
         return {"order": order, "userErrors": [_user_error(message, "transactions")]}
     refund = Refund(shop.number(), order, shop.now(), lines, moved, credit, given.get("note"))
@@ -158,14 +171,25 @@ def order_cancel(shop: Shop, args: dict[str, Any], info: GraphQLResolveInfo) -> 
             return
         order.cancelled_at = order.updated_at = shop.now()
         order.cancel_reason = args["reason"]
+        order.staff_note = args.get("staffNote")
         for line in order.lines:
             line.removed = line.quantity - line.refunded
         amount = order.refundable
         if amount and method.get("originalPaymentMethodsRefund"):
-            paid = next(t for t in order.transactions if t.kind in ("SALE", "CAPTURE"))
-            moved = Transaction(shop.number(), "REFUND", amount, shop.now(), gateway=paid.gateway, parent=paid)
-            order.transactions.append(moved)
-            order.refunds.append(Refund(shop.number(), order, shop.now(), [], [moved], note="cancelled"))
+            moved = [
+                Transaction(
+                    shop.number(),
+                    "REFUND",
+                    share,
+                    shop.now(),
+                    gateway=paid.gateway,
+                    status=shop.refund_status,
+                    parent=paid,
+                )
+                for paid, share in order.spread(amount)
+            ]
+            order.transactions += moved
+            order.refunds.append(Refund(shop.number(), order, shop.now(), [], moved, note="cancelled"))
         elif amount and method.get("storeCreditRefund") is not None:
             assert order.customer is not None
             order.refunds.append(Refund(shop.number(), order, shop.now(), [], [], amount, note="cancelled"))
