@@ -42,6 +42,7 @@ from shared.adapters.records.tickets import TicketRecords
 from shared.adapters.records.tombstones import TombstoneRecords
 from shared.adapters.shopify.assembly import ShopifyApp, assemble
 from shared.adapters.shopify.connected import ConnectedAccounts
+from shared.adapters.shopify.connected_billing import ConnectedBilling
 from shared.adapters.shopify.tokens import ShopTokens
 from shared.adapters.shopify.transport import ShopTransport
 from shared.authority.mint import SealMint
@@ -147,11 +148,11 @@ def build(settings: Settings, *, clock: Clock | None = None) -> Services:
     embedder = OnnxEmbedder(find_minilm())
     articles = ArticleRecords(documents, clock=clock)
     tickets = TicketRecords(documents, clock)
-    shop_billing = ShopBilling(documents, clock)
     buckets = BucketRecords(documents, clock=clock)
     app = ShopifyApp(settings.shopify_client_id, settings.shopify_client_secret, settings.shopify_api_version)
     secrets = KeyRingBox(data_keys)
     shopify = assemble(documents, app=app, buckets=buckets, secrets=secrets, clock=clock, ids=ids)
+    billing = ConnectedBilling(shopify.installations, shopify=shopify.billing, embedded=ShopBilling(documents, clock))
     return Services(
         settings=settings,
         clock=clock,
@@ -166,8 +167,8 @@ def build(settings: Settings, *, clock: Clock | None = None) -> Services:
         history=HistoryRecords(tickets, clock),
         cases=CaseRecords(documents, clock),
         actions=ActionRecords(documents, clock),
-        billing=ThrottledBilling(shop_billing, buckets),
-        billing_records=shop_billing,
+        billing=ThrottledBilling(billing, buckets),
+        billing_records=billing,
         accounts=ConnectedAccounts(
             shopify.installations, shopify=shopify.accounts, embedded=ShopRecords(documents), clock=clock
         ),

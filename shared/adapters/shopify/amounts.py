@@ -37,3 +37,8 @@ def to_money(amount: str, currency: str) -> Money:
 def to_seen_money(bag: MoneyBagNode) -> Money:
     """Return the amount as the customer saw it. Raises: IntegrationError."""
     return to_money(bag.presentment_money.amount, bag.presentment_money.currency_code)
+
+
+def to_decimal_text(money: Money) -> str:
+    """Return the amount in major units as the API takes it, with as many decimals as the currency has."""
+    return f"{money.to_decimal():f}"

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from shared.adapters.records.installations import InstallationRecords
 from shared.adapters.records.secret_box import SecretBox
 from shared.adapters.shopify.accounts import ShopifyAccounts
+from shared.adapters.shopify.billing import ShopifyBilling
 from shared.adapters.shopify.bulk import BulkQueries
 from shared.adapters.shopify.catalog import ShopifyCatalog
 from shared.adapters.shopify.client import ShopifyClient
@@ -44,6 +45,7 @@ class Shopify:
     bulk: BulkQueries
     catalog: ShopifyCatalog
     accounts: ShopifyAccounts
+    billing: ShopifyBilling
     transport: ShopTransport
 
 
@@ -66,4 +68,5 @@ def assemble(
     client = ShopifyClient(credentials=tokens, buckets=buckets, transport=transport, api_version=app.api_version)
     bulk = BulkQueries(client, transport)
     catalog, accounts = ShopifyCatalog(client, bulk), ShopifyAccounts(client)
-    return Shopify(installations, tokens, client, bulk, catalog, accounts, transport)
+    billing = ShopifyBilling(client, accounts, clock)
+    return Shopify(installations, tokens, client, bulk, catalog, accounts, billing, transport)
