@@ -9,10 +9,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from shared.domain.errors import SchemaError
+
 DEFAULT_WAIT_S: Final = 25
 """Seconds a send waits for its turn unless `Prefer` says otherwise. Source: design §7."""
 MAX_WAIT_S: Final = 60
 """Longest wait a client may ask for. Source: design §7."""
+
+MAX_CLIENT_SECRETS: Final = 2
+"""Most client secrets in force: the old and the new one. Source: apis.md §1.3."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +30,14 @@ class Settings:
     """`VOUCH_ENVIRONMENT`: local or azure; named in health and telemetry."""
     operator_key_hash: str = field(default="", repr=False)
     """`VOUCH_OPERATOR_KEY_HASH`: SHA-256 hex of a first operator key; empty locally, where one is made at seeding."""
+
+    shopify_client_secrets: tuple[str, ...] = field(default=(), repr=False)
+    """`VOUCH_SHOPIFY_CLIENT_SECRETS`: what Shopify signs with, two while they are rotated; unless given, the client
+    secret alone. Without any, no webhook and no proxied request is taken."""
+    shopify_webhook_url: str = ""
+    """`VOUCH_SHOPIFY_WEBHOOK_URL`: where shops are to send events, when the app does not declare its subscriptions."""
+    integration_origins: tuple[str, ...] = ()
+    """`VOUCH_INTEGRATION_ORIGINS`: origins in our own network that integrations may call, as `https://host:port`."""
 
     trusted_hops: int = 1
     """`VOUCH_TRUSTED_HOPS`: proxies of ours whose X-Forwarded-For entries name the client; 1 is the platform's own
@@ -44,8 +57,25 @@ def from_environment(environment: Mapping[str, str] | None = None) -> Settings:
         data_dir=Path(env.get("VOUCH_DATA_DIR", ".local")),
         environment=env.get("VOUCH_ENVIRONMENT", "local"),
         operator_key_hash=env.get("VOUCH_OPERATOR_KEY_HASH", ""),
+        shopify_client_secrets=_secrets(
+            env.get("VOUCH_SHOPIFY_CLIENT_SECRETS") or env.get("VOUCH_SHOPIFY_CLIENT_SECRET", "")
+        ),
+        shopify_webhook_url=env.get("VOUCH_SHOPIFY_WEBHOOK_URL", ""),
+        integration_origins=_listed(env.get("VOUCH_INTEGRATION_ORIGINS", "")),
         trusted_hops=int(env.get("VOUCH_TRUSTED_HOPS", "1")),
         shopify_api_version=env.get("VOUCH_SHOPIFY_API_VERSION", "2026-10"),
         shopify_client_id=env.get("VOUCH_SHOPIFY_CLIENT_ID", ""),
         shopify_client_secret=env.get("VOUCH_SHOPIFY_CLIENT_SECRET", ""),
     )
+
+
+def _listed(text: str) -> tuple[str, ...]:
+    return tuple(filter(None, (part.strip() for part in text.split(","))))
+
+
+def _secrets(text: str) -> tuple[str, ...]:
+    """Return the secrets. Raises: SchemaError for more than a rotation needs."""
+    secrets = _listed(text)
+    if len(secrets) > MAX_CLIENT_SECRETS:
+        raise SchemaError(f"VOUCH_SHOPIFY_CLIENT_SECRETS holds at most {MAX_CLIENT_SECRETS} secrets")
+    return secrets
