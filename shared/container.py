@@ -7,7 +7,7 @@ Source: design §2, conventions "Ports are keyword-only arguments".
 import hashlib
 from dataclasses import dataclass
 from threading import Lock
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from shared.adapters.embedded.classification_cache import RememberingClassifier
 from shared.adapters.embedded.escalation_model import EmbeddedEscalationModel
@@ -25,13 +25,16 @@ from shared.adapters.records.actions import ActionRecords
 from shared.adapters.records.articles import ArticleRecords
 from shared.adapters.records.buckets import BucketRecords
 from shared.adapters.records.cases import CaseRecords
+from shared.adapters.records.catalog_queue import CatalogQueue
 from shared.adapters.records.crm import CrmRecords
 from shared.adapters.records.dead_letters import DeadLetterRecords
 from shared.adapters.records.history import HistoryRecords
+from shared.adapters.records.inbox import InboxRecords
 from shared.adapters.records.installations import InstallationRecords
 from shared.adapters.records.keys import KeyRecords
 from shared.adapters.records.ledger import AnalyticsRecords, LedgerRecords
 from shared.adapters.records.masks import DataKeyRecords, MaskRecords
+from shared.adapters.records.reconciles import ReconcileRecords
 from shared.adapters.records.secret_box import KeyRingBox
 from shared.adapters.records.shop import ShopRecords
 from shared.adapters.records.shop_billing import ShopBilling
@@ -43,6 +46,7 @@ from shared.adapters.records.tombstones import TombstoneRecords
 from shared.adapters.shopify.assembly import ShopifyApp, assemble
 from shared.adapters.shopify.connected import ConnectedAccounts
 from shared.adapters.shopify.connected_billing import ConnectedBilling
+from shared.adapters.shopify.subscriptions import ShopSubscriptions
 from shared.adapters.shopify.tokens import ShopTokens
 from shared.adapters.shopify.transport import ShopTransport
 from shared.authority.mint import SealMint
@@ -57,6 +61,7 @@ from shared.ports.integrations import BillingWriter, CrmWriter, TicketDesk
 from shared.ports.models import ComposerModel, Embedder, EscalationModel, IntentClassifier, ReviewModel, SafetyScreen
 from shared.ports.pager import Pager
 from shared.ports.readers import AccountReader, ArticleSearch, BillingReader, TicketHistoryReader
+from shared.ports.subscriptions import WebhookSubscriptions
 from shared.privacy.keys import KeyRing as DataKeys
 from shared.privacy.proof_seals import ProofSeals
 from shared.privacy.vault import Vault
@@ -64,6 +69,9 @@ from shared.retrieval.ladder import HybridSearch
 from shared.review_lanes import ReviewLanes
 from shared.settings import Settings, from_environment
 from shared.signals import TurnSignals
+
+if TYPE_CHECKING:
+    from shared.adapters.public_http import PublicTransport
 
 PURGE_LIMIT: Final = 5_000
 """Most expired rows one purge removes, so that it never holds the store for long. Value ours."""
@@ -93,6 +101,10 @@ class Services:
     installations: InstallationRecords
     shop_tokens: ShopTokens
     shop_transport: ShopTransport
+    subscriptions: WebhookSubscriptions
+    inbox: InboxRecords
+    catalog_queue: CatalogQueue
+    reconciles: ReconcileRecords
     buckets: TokenBucket
     crm: CrmWriter
     desk: TicketDesk
@@ -123,6 +135,13 @@ class Services:
         """Return the supervisor's mint; only its activity asks for it."""
         return SealMint(keys=self.seal_keys, clock=self.clock, ids=self.ids)
 
+    def public_http(self) -> "PublicTransport":
+        """Return a transport for addresses that merchants choose; it stays out of our own network (fault 037)."""
+        # The HTTP library loads on first use.
+        from shared.adapters.public_http import PublicTransport, SystemResolver
+
+        return PublicTransport(SystemResolver(), allowed_origins=self.settings.integration_origins)
+
     async def body_hmac(self, tenant: TenantId, body: bytes) -> str:
         """Return the tenant's keyed hash of a request body, to tell a repeated send from a reused id (GW-04)."""
         key = await self.data_keys.key_for(TenantScope(tenant))
@@ -151,6 +170,7 @@ def build(settings: Settings, *, clock: Clock | None = None) -> Services:
     buckets = BucketRecords(documents, clock=clock)
     app = ShopifyApp(settings.shopify_client_id, settings.shopify_client_secret, settings.shopify_api_version)
     secrets = KeyRingBox(data_keys)
+    catalog_queue = CatalogQueue(documents, clock)
     shopify = assemble(documents, app=app, buckets=buckets, secrets=secrets, clock=clock, ids=ids)
     billing = ConnectedBilling(shopify.installations, shopify=shopify.billing, embedded=ShopBilling(documents, clock))
     return Services(
@@ -176,6 +196,10 @@ def build(settings: Settings, *, clock: Clock | None = None) -> Services:
         installations=shopify.installations,
         shop_tokens=shopify.tokens,
         shop_transport=shopify.transport,
+        subscriptions=ShopSubscriptions(shopify.client, settings.shopify_webhook_url),
+        inbox=InboxRecords(documents, queue=catalog_queue, secrets=secrets, clock=clock),
+        catalog_queue=catalog_queue,
+        reconciles=ReconcileRecords(documents, clock),
         buckets=buckets,
         crm=CrmRecords(documents, clock),
         desk=TicketDeskRecords(documents, clock),

@@ -39,16 +39,23 @@ class DeadLetterRecords:
         self._documents = documents
         self._clock = clock
 
-    async def put(self, scope: TenantScope, feed: str, item_id: str, error: str) -> None:
-        """Record one more failed attempt of the item."""
-        letter = DeadLetter(id=_id(feed, item_id), tenant_id=scope.tenant_id, feed=feed, item_id=item_id, error=error)
+    async def put(self, scope: TenantScope, feed: str, item_id: str, error: str, *, attempts: int = 1) -> None:
+        """Record that the item failed as many times more."""
+        letter = DeadLetter(
+            id=_id(feed, item_id),
+            tenant_id=scope.tenant_id,
+            feed=feed,
+            item_id=item_id,
+            error=error,
+            attempts=attempts,
+        )
         stored = await self._documents.read(Container.DEAD_LETTERS, scope, scope.tenant_id, letter.id)
         try:
             if stored is None:
                 await self._documents.create(Container.DEAD_LETTERS, scope, scope.tenant_id, to_document(letter))
                 return
             before = from_stored(DeadLetter, stored)
-            again = letter.model_copy(update={"attempts": before.attempts + 1})
+            again = letter.model_copy(update={"attempts": before.attempts + attempts})
             await self._documents.replace(
                 Container.DEAD_LETTERS, scope, scope.tenant_id, to_document(again), etag=stored.etag
             )

@@ -6,6 +6,7 @@ one: a crash in between leaves the refresh token that the shop still accepts.
 Source: apis.md §1.7, §1.14, design §6 rows `vault_keys` and `keys`, GW-03.
 """
 
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final
@@ -26,7 +27,7 @@ CAS_ATTEMPTS: Final = 5
 _ACCESS: Final = "shopify_access_token"
 _REFRESH: Final = "shopify_refresh_token"
 _LOOK_UP: Final = PlatformScope("a webhook names a shop only")
-_SWEEP: Final = PlatformScope("tokens of idle shops are renewed")
+_SWEEP: Final = PlatformScope("tokens of idle shops are renewed, and every connected shop is synced")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,18 +122,34 @@ class InstallationRecords:
         stored = await self._documents.read(Container.KEYS, _LOOK_UP, id, id)
         return None if stored is None else TenantScope(from_stored(_ShopRow, stored).tenant_id)
 
+    async def is_connected(self, scope: TenantScope, shop_domain: str | None = None) -> bool:
+        """Tell whether the tenant is connected with a shop: with this one, when one is named."""
+        found = await self.get(scope)
+        return found is not None and found.is_connected and shop_domain in (None, found.shop_domain)
+
+    async def connected(self) -> tuple[Installation, ...]:
+        """Return the installation of every tenant that is connected with a shop."""
+        return tuple([found async for found in self._all() if found.is_connected])
+
+    async def record_scopes(self, scope: TenantScope, shop_domain: str, scopes: tuple[str, ...]) -> None:
+        """Record what the shop grants now; nothing for a shop the tenant is not connected with any more."""
+        for _ in range(CAS_ATTEMPTS):
+            stored = await self._read(scope)
+            found = from_stored(Installation, stored) if stored else None
+            if stored is None or found is None or found.shop_domain != shop_domain or found.scopes == scopes:
+                return
+            try:
+                await self._put(scope, stored, found.model_copy(update={"scopes": scopes}))
+            except VersionConflict:
+                continue
+            return
+        raise VersionConflict(f"the installation of {scope.tenant_id!r} changed {CAS_ATTEMPTS} times meanwhile")
+
     async def idle_since(self, moment: datetime) -> tuple[Installation, ...]:
         """Return the connected installations whose expiring tokens were last issued before the moment."""
-        idle: list[Installation] = []
-        continuation: str | None = None
-        while True:
-            query = Query(None, where=(Where("kind", "=", "installation"),), continuation=continuation)
-            page = await self._documents.query(Container.VAULT_KEYS, _SWEEP, query)
-            found = (from_stored(Installation, stored) for stored in page.items)
-            idle.extend(i for i in found if i.is_connected and i.sealed_refresh_token and i.refreshed_at < moment)
-            continuation = page.continuation
-            if continuation is None:
-                return tuple(idle)
+        return tuple(
+            [i async for i in self._all() if i.is_connected and i.sealed_refresh_token and i.refreshed_at < moment]
+        )
 
     async def open_tokens(self, installation: Installation) -> OpenTokens:
         """Return the tokens in plain, empty where there are none. Raises: AuthorityError, Unavailable."""
@@ -190,6 +207,17 @@ class InstallationRecords:
         except (VersionConflict, NotFound):
             # Somebody refreshed, removed or expired it at this moment: each of them settles it.
             return
+
+    async def _all(self) -> AsyncIterator[Installation]:
+        continuation: str | None = None
+        while True:
+            query = Query(None, where=(Where("kind", "=", "installation"),), continuation=continuation)
+            page = await self._documents.query(Container.VAULT_KEYS, _SWEEP, query)
+            for stored in page.items:
+                yield from_stored(Installation, stored)
+            continuation = page.continuation
+            if continuation is None:
+                return
 
     async def _end_lease(self, leased: Installation, after: Installation) -> bool:
         scope = TenantScope(leased.tenant_id)

@@ -150,6 +150,8 @@ def _root(shop: Shop, name: str, info: GraphQLResolveInfo, args: dict[str, Any])
             return _look_at_bulk(shop, args["id"])
         case "returnableFulfillments":
             return connect(info, _returnable(shop, args["orderId"]), first=args.get("first"), after=args.get("after"))
+        case "webhookSubscriptions":
+            return connect(info, shop.subscriptions, first=args.get("first"), after=args.get("after"))
         case "returnReasonDefinitions":
             return connect(info, REASONS, first=args.get("first"), after=args.get("after"))
         case _:

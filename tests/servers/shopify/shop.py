@@ -108,6 +108,8 @@ class Shop:
     orders: list[Order] = field(default_factory=list)
     jobs: list[Job] = field(default_factory=list)
     bulk_operations: list[BulkOperation] = field(default_factory=list)
+    subscriptions: list[dict[str, str]] = field(default_factory=list)
+    """Webhook subscriptions made through the API: topic as GraphQL spells it, and uri."""
     effects: list[Effect] = field(default_factory=list)
     """Everything the product changed, oldest first."""
     keys: dict[str, UsedKey] = field(default_factory=dict)

@@ -283,7 +283,18 @@ def _credit(
     return made
 
 
+def subscribe(shop: Shop, args: dict[str, Any], info: GraphQLResolveInfo) -> dict[str, Any]:
+    """Subscribe a uri to a topic; the same pair again is refused."""
+    made = {"topic": args["topic"], "uri": args["webhookSubscription"]["uri"]}
+    if made in shop.subscriptions:
+        message = "Address for this topic has already been taken"
+        return {"userErrors": [_user_error(message, "webhookSubscription", "callbackUrl")]}
+    shop.subscriptions.append(made)
+    return {"webhookSubscription": made, "userErrors": []}
+
+
 _WRITES = {
+    "webhookSubscriptionCreate": subscribe,
     "refundCreate": refund_create,
     "orderCancel": order_cancel,
     "orderUpdate": order_update,
