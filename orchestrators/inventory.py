@@ -35,7 +35,14 @@ HTTP_FUNCTIONS: Final = (
     "knowledge_replay",
     "one_agent",
     "openapi_document",
+    "proxy_closing",
+    "proxy_conversation",
+    "proxy_feedback",
+    "proxy_message",
+    "proxy_opening",
+    "proxy_turn",
     "send_message",
+    "shopify_webhook",
     "tenant",
     "tenant_governance",
     "tenant_identity_secret",
@@ -48,12 +55,14 @@ HTTP_FUNCTIONS: Final = (
     "tenants",
     "unknown_path",
 )
-"""Names of the HTTP functions. Source: orchestrators.triggers.http."""
+"""Names of the HTTP functions. Source: orchestrators.triggers.http, orchestrators.triggers.shopify_http."""
 
 LOADED_ON_USE: Final = (
     "orchestrators.triggers.dispatch",
     "orchestrators.triggers.sweeping",
     "orchestrators.triggers.feeding",
+    "orchestrators.triggers.catalog_sync",
+    "orchestrators.triggers.catalog_reconcile",
     "orchestrators.activities.steps",
     "orchestrators.flows.answer_message",
     "orchestrators.flows.human_handoff",
@@ -68,6 +77,8 @@ EXPECTED_FUNCTIONS: Final = frozenset(
         *HTTP_FUNCTIONS,
         "sweep",
         "purge_expired",
+        "sync_catalog",
+        "reconcile_catalog",
         "embed_articles",
         "await_cases",
     }

@@ -55,7 +55,7 @@ async def identify(call: Call) -> Identity:
         raise Problem(ProblemKind.INVALID_HEADER, "X-Customer-Id is malformed.")
     if secret and not SECRET.fullmatch(secret):
         raise Problem(ProblemKind.SECRET_INVALID, "A conversation secret is 256 random bits or more, URL-safe base64.")
-    customer = CustomerId(named) if named else None
+    customer = CustomerId(named) if named else call.by.customer
     if token:
         customer = await _verified(call, token, customer)
     return Identity(
@@ -124,5 +124,5 @@ async def _verified(call: Call, token: str, named: CustomerId | None) -> Custome
     secret = await call.services.tenants.identity_secret(tenant)
     customer = verify_customer_token(token, secret=secret or "", tenant=tenant.tenant_id, now=call.services.clock.now())
     if named is not None and named != customer:
-        raise Problem(ProblemKind.INVALID_HEADER, "X-Customer-Id and X-Customer-Token name different customers.")
+        raise Problem(ProblemKind.INVALID_HEADER, "X-Customer-Token names another customer than the call itself.")
     return customer

@@ -5,6 +5,7 @@ Holds no logic beyond typed access. Source: design §7, GW-07.
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Protocol, TypeVar
 
 from pydantic import BaseModel
@@ -15,7 +16,7 @@ from orchestrators.triggers.responses import Answer
 from shared.container import Services
 from shared.domain.api_key import DeskRole, KeyScope
 from shared.domain.errors import AuthorityError
-from shared.domain.ids import KeyId, TraceId
+from shared.domain.ids import CustomerId, KeyId, TraceId
 from shared.domain.policy import TenantPolicy
 from shared.ports.documents import TenantScope
 
@@ -40,9 +41,16 @@ class Starter(Protocol):
         ...
 
 
+class Signature(StrEnum):
+    """What a call shows in place of a key: Shopify's signature of its body, or of its query."""
+
+    BODY = "shopifyBody"
+    QUERY = "shopifyQuery"
+
+
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who holds the key."""
+    """Who holds the key, or came through the shop's App Proxy."""
 
     key_id: KeyId
     scope: KeyScope
@@ -52,6 +60,10 @@ class Caller:
     owner: str
     """The person or system the key was issued to."""
     role: DeskRole | None = None
+    customer: CustomerId | None = None
+    """Whom the App Proxy's signature names; None for a visitor and for every key."""
+    mount: str = "/api"
+    """Where the caller finds the surface."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +134,8 @@ class Operation:
     responses: Mapping[int, type[BaseModel] | None]
     scopes: frozenset[KeyScope] = frozenset()
     """Keys that may call it; empty means no key at all."""
+    signature: Signature | None = None
+    """Stands in place of a key."""
     request: type[BaseModel] | None = None
     is_body_optional: bool = False
     media_types: tuple[str, ...] = ()

@@ -1,7 +1,7 @@
 """The edge of the HTTP surface: one request in, one answer out, whatever happens between.
 
-Order: method, address, key, scope, key's rate, origin, path ids, body, query, handler. Everything that fails ends as
-a problem document; an unknown failure is logged by type and place, never with its text.
+Order: method, address, key or signature, scope, rate, origin, path ids, body, query, handler. What fails ends as a
+problem document; an unknown failure is logged by type and place, never with its text.
 Source: design §7, GW-06, GW-08.
 """
 
@@ -9,7 +9,7 @@ import logging
 import re
 import traceback
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, assert_never
 from urllib.parse import urlsplit
 
 import azure.functions as func
@@ -17,13 +17,15 @@ from pydantic import BaseModel
 
 from orchestrators.names import METHODS
 from orchestrators.triggers import origins
-from orchestrators.triggers.contract import Call, Caller, Operation, Starter
+from orchestrators.triggers.app_proxy import admit_proxied
+from orchestrators.triggers.contract import Call, Caller, Operation, Signature, Starter
 from orchestrators.triggers.identity import authenticate
 from orchestrators.triggers.limits import ADDRESS_RATE_PER_MINUTE, Buckets, client_address
 from orchestrators.triggers.operations import BY_PATH
 from orchestrators.triggers.parsing import check_raw_body, read_body, read_ids, read_query
 from orchestrators.triggers.problems import Problem, ProblemKind, not_found, rate_limited, to_problem
 from orchestrators.triggers.responses import Answer, empty_answer, problem_answer
+from orchestrators.triggers.shopify_signatures import check_signed_body
 from shared.container import Services
 from shared.domain.api_key import KeyScope
 from shared.domain.ids import TraceId
@@ -67,6 +69,7 @@ class _Exchange:
         self.cors: tuple[tuple[str, str], ...] = ()
         self._path = path
         self._request = request
+        self._params: Mapping[str, str] = request.params
         self._services = services
         self._starter = starter
         self._trace_id = trace_id
@@ -81,7 +84,7 @@ class _Exchange:
             allow = _allow(by_method)
             raise Problem(ProblemKind.METHOD, f"This path knows {allow}.", headers=(("Allow", allow),))
         self._charge_address()
-        caller = await self._admit(operation) if operation.scopes else None
+        caller = await self._admit(operation)
         call = Call(
             services=self._services,
             trace_id=self._trace_id,
@@ -89,25 +92,40 @@ class _Exchange:
             headers=request.headers,
             raw_body=request.get_body(),
             body=self._body(operation),
-            query=read_query(operation.query, request.params),
+            query=read_query(operation.query, self._params),
             caller=caller,
             starter=self._starter,
             take_conversation_token=lambda conversation: self._charge_conversation(caller, conversation),
         )
         return await operation.handler(call)
 
-    async def _admit(self, operation: Operation) -> Caller:
+    async def _admit(self, operation: Operation) -> Caller | None:
+        match operation.signature:
+            case None:
+                return await self._by_key(operation) if operation.scopes else None
+            case Signature.BODY:
+                check_signed_body(self._request, self._services.settings, max_bytes=operation.max_body_bytes)
+                self._give_address_back()
+                return None
+            case Signature.QUERY:
+                caller, self._params = await admit_proxied(self._services, str(self._request.url))
+                self._give_address_back()
+                self._charge_key(caller)
+                return caller
+            case _:
+                assert_never(operation.signature)
+
+    async def _by_key(self, operation: Operation) -> Caller:
         caller = await authenticate(self._services, self._request.headers.get("x-api-key", ""))
         self.cors = origins.cors_headers(self._origin, caller.policy)
         if caller.scope not in operation.scopes:
             raise Problem(ProblemKind.SCOPE, f"{operation.name} takes {_names(operation.scopes)} keys.")
-        if caller.policy is not None:
-            self._charge("key", f"key:{caller.key_id}", caller.policy.rate_per_minute)
+        self._charge_key(caller)
         is_browser_key = caller.scope is KeyScope.PUBLISHABLE
         if is_browser_key and self._origin and not self.cors and not self._is_same_origin:
             raise Problem(ProblemKind.ORIGIN, "Add the origin to the tenant's policy.")
-        if not is_browser_key and (address := self._address) is not None:
-            _BUCKETS.give_back(f"address:{address}", ADDRESS_RATE_PER_MINUTE)
+        if not is_browser_key:
+            self._give_address_back()
         return caller
 
     def _body(self, operation: Operation) -> BaseModel | None:
@@ -160,6 +178,15 @@ class _Exchange:
     def _charge_address(self) -> None:
         if (address := self._address) is not None:
             self._charge("address", f"address:{address}", ADDRESS_RATE_PER_MINUTE)
+
+    def _give_address_back(self) -> None:
+        """Undo the address's charge: a server's address, Shopify's among them, stands for many people."""
+        if (address := self._address) is not None:
+            _BUCKETS.give_back(f"address:{address}", ADDRESS_RATE_PER_MINUTE)
+
+    def _charge_key(self, caller: Caller) -> None:
+        if caller.policy is not None:
+            self._charge("key", f"key:{caller.key_id}", caller.policy.rate_per_minute)
 
     def _charge_conversation(self, caller: Caller | None, conversation: str) -> None:
         if caller is not None and caller.policy is not None and caller.tenant is not None:

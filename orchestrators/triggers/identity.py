@@ -9,6 +9,7 @@ from orchestrators.triggers.problems import Problem, ProblemKind
 from shared.container import Services
 from shared.domain.api_key import ApiKey, KeyScope
 from shared.domain.ids import KeyId
+from shared.domain.policy import TenantPolicy
 from shared.domain.tenant import TenantStatus
 from shared.ports.documents import TenantScope
 from shared.privacy.keys import is_equal
@@ -38,12 +39,18 @@ async def authenticate(services: Services, key_text: str) -> Caller:
 
 async def _of_tenant(services: Services, key: ApiKey) -> Caller:
     scope = TenantScope(key.tenant_id)
-    tenant, policy = await asyncio.gather(services.tenants.get(scope), services.tenants.policy(scope))
-    if tenant is None:
+    policy = await policy_in_force(services, scope)
+    if policy is None:
         raise Problem(ProblemKind.UNAUTHENTICATED, "The key's tenant does not exist.", headers=CHALLENGE)
-    if tenant.status is TenantStatus.SUSPENDED:
-        raise Problem(ProblemKind.SUSPENDED, "Ask the operator to resume the tenant.")
     return Caller(key.id, key.scope, scope, policy, key.owner, key.role)
+
+
+async def policy_in_force(services: Services, scope: TenantScope) -> TenantPolicy | None:
+    """Return the policy of a tenant that is served; None when there is no such tenant. Raises: Problem (403)."""
+    tenant, policy = await asyncio.gather(services.tenants.get(scope), services.tenants.policy(scope))
+    if tenant is not None and tenant.status is TenantStatus.SUSPENDED:
+        raise Problem(ProblemKind.SUSPENDED, "Ask the operator to resume the tenant.")
+    return None if tenant is None else policy
 
 
 def _is_first_operator(key_text: str, expected_hash: str) -> bool:

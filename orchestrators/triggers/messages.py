@@ -141,7 +141,7 @@ async def _start_and_wait(call: Call, row: TurnRow) -> Answer:
     except VouchError as error:
         if not error.is_transient:
             raise
-        return _pending(row)
+        return _pending(call, row)
     finally:
         hint.cancel()
 
@@ -162,9 +162,10 @@ async def _wait(call: Call, row: TurnRow, hint: "asyncio.Future[None]", wait_s: 
 async def _answer(call: Call, row: TurnRow) -> Answer:
     if is_done(row):
         return json_answer(await show_turn(call.services, row))
-    return _pending(row)
+    return _pending(call, row)
 
 
-def _pending(row: TurnRow) -> Answer:
-    headers = (("Location", turn_url(row)), ("Retry-After", str(ASK_AGAIN_S)))
-    return json_answer(show_pending(row), status=202, headers=headers)
+def _pending(call: Call, row: TurnRow) -> Answer:
+    mount = call.by.mount
+    headers = (("Location", turn_url(row, mount)), ("Retry-After", str(ASK_AGAIN_S)))
+    return json_answer(show_pending(row, mount), status=202, headers=headers)

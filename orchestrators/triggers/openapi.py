@@ -12,7 +12,7 @@ from typing import Final
 from pydantic import BaseModel
 from pydantic.json_schema import JsonSchemaMode, models_json_schema
 
-from orchestrators.triggers.contract import Call, Operation
+from orchestrators.triggers.contract import Call, Operation, Signature
 from orchestrators.triggers.models import ProblemShown, QueryModel
 from orchestrators.triggers.problems import ProblemKind
 from orchestrators.triggers.responses import JSON, PROBLEM_JSON, Answer
@@ -38,6 +38,28 @@ _IDENTITY_HEADERS: Final = {
     "X-Customer-Token": "The merchant's signed statement of who the customer is: JWT, HS256, aud tenant, sub customer.",
     "X-Customer-Id": "The customer a server acts for; with a secret key only.",
     "X-Conversation-Secret": "An anonymous visitor's own 256-bit secret, URL-safe base64; needed again for every call.",
+}
+_WEBHOOK_HEADERS: Final = {
+    "X-Shopify-Topic": "What happened.",
+    "X-Shopify-Shop-Domain": "The shop, unless the signed body names it.",
+    "X-Shopify-Event-Id": "The event; the same for every delivery of it.",
+    "X-Shopify-Webhook-Id": "The delivery.",
+    "X-Shopify-Triggered-At": "When it happened.",
+}
+_SIGNATURES: Final = {
+    Signature.BODY: {
+        "type": "apiKey",
+        "in": "header",
+        "name": "X-Shopify-Hmac-Sha256",
+        "description": "Base64 HMAC-SHA256 of the raw body under the app's client secret.",
+    },
+    Signature.QUERY: {
+        "type": "apiKey",
+        "in": "query",
+        "name": "signature",
+        "description": "Hex HMAC-SHA256 of the query, as Shopify's App Proxy adds it together with shop, timestamp, "
+        "path_prefix and logged_in_customer_id.",
+    },
 }
 _PREFER: Final = "`wait=SECONDS` (25 unless said, at most 60) or `respond-async`."
 _IF_NONE_MATCH: Final = "The ETag the caller has."
@@ -83,7 +105,8 @@ def build_document(operations: Iterable[Operation]) -> Doc:
                     "description": "The roles of a requirement are the scopes that may call it: "
                     + ", ".join(scope.value for scope in KeyScope)
                     + ".",
-                }
+                },
+                **{signature.value: scheme for signature, scheme in _SIGNATURES.items()},
             },
         },
     }
@@ -111,8 +134,10 @@ def _operation(operation: Operation, refs: _Refs) -> Doc:
         "summary": operation.summary,
         "parameters": _parameters(operation),
         "responses": _responses(operation, refs),
-        "security": [{"apiKey": sorted(s.value for s in operation.scopes)}] if operation.scopes else [],
+        "security": _security(operation),
     }
+    if operation.signature is Signature.BODY:
+        described["requestBody"] = {"required": True, "content": {JSON: {"schema": {"type": "object"}}}}
     if operation.request is not None:
         described["requestBody"] = {
             "required": not operation.is_body_optional,
@@ -124,6 +149,12 @@ def _operation(operation: Operation, refs: _Refs) -> Doc:
     return described
 
 
+def _security(operation: Operation) -> list[Doc]:
+    if operation.signature is not None:
+        return [{operation.signature.value: []}]
+    return [{"apiKey": sorted(s.value for s in operation.scopes)}] if operation.scopes else []
+
+
 def _parameters(operation: Operation) -> list[Doc]:
     found: list[Doc] = [
         {"name": name, "in": "path", "required": True, "schema": {"type": "string", "pattern": ID_PATTERN}}
@@ -132,6 +163,8 @@ def _parameters(operation: Operation) -> list[Doc]:
     found += _query_parameters(operation.query)
     if operation.has_identity:
         found += [_header(name, said) for name, said in _IDENTITY_HEADERS.items()]
+    if operation.signature is Signature.BODY:
+        found += [_header(name, said) for name, said in _WEBHOOK_HEADERS.items()]
     if operation.has_preference:
         found.append(_header("Prefer", _PREFER))
     if operation.is_conditional:
@@ -186,6 +219,12 @@ def problems_of(operation: Operation) -> tuple[ProblemKind, ...]:
     kinds = {*_ALWAYS}
     if operation.scopes:
         kinds |= {*_ANY_KEY, ProblemKind.SUSPENDED, ProblemKind.CONFLICT, ProblemKind.INVALID_REQUEST}
+    if operation.signature is not None:
+        kinds |= {ProblemKind.SIGNATURE_INVALID, ProblemKind.RATE_LIMITED, ProblemKind.CONFLICT}
+    if operation.signature is Signature.QUERY:
+        kinds |= {ProblemKind.SUSPENDED, ProblemKind.INVALID_REQUEST}
+    if operation.signature is Signature.BODY:
+        kinds |= {ProblemKind.TOO_LARGE, ProblemKind.MALFORMED_JSON, ProblemKind.INVALID_HEADER}
     if KeyScope.PUBLISHABLE in operation.scopes:
         kinds.add(ProblemKind.ORIGIN)
     if _PARAMETER.search(operation.path):

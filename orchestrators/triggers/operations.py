@@ -4,6 +4,7 @@ Source: design §7, GW-07.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
 from orchestrators.triggers import (
@@ -26,10 +27,11 @@ from orchestrators.triggers import (
     proofs,
     search,
     tenants,
+    webhooks,
 )
 from orchestrators.triggers import knowledge_models as km
 from orchestrators.triggers import tenant_models as tm
-from orchestrators.triggers.contract import Operation
+from orchestrators.triggers.contract import Operation, Signature
 from orchestrators.triggers.parsing import ARTICLE_BYTES, IMPORT_BYTES
 from shared.domain.api_key import KeyScope
 from shared.domain.policy import TenantPolicy
@@ -48,7 +50,7 @@ _CONVERSATION: Final = "v1/conversations/{cid}"
 _TENANT: Final = "v1/tenants/{tenant}"
 _CASE: Final = "v1/desk/cases/{case}"
 
-OPERATIONS: Final[tuple[Operation, ...]] = (
+_OWN: Final[tuple[Operation, ...]] = (
     # ---- conversations
     Operation(
         "post_message", "POST", f"{_CONVERSATION}/messages", "Send a message and get the turn.",
@@ -215,6 +217,12 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         "list_audits", "GET", "v1/desk/audits", "Read the turns drawn for a person to look at.",
         oversight.list_audits, {200: oversight_models.AuditList}, _DESK, query=oversight_models.AuditQuery,
     ),
+    # ---- Shopify
+    Operation(
+        "receive_webhook", "POST", "webhooks/shopify", "Take a shop's event in.",
+        webhooks.receive_webhook, {200: webhooks.WebhookTaken},
+        signature=Signature.BODY, max_body_bytes=webhooks.WEBHOOK_BYTES, query=models.AnyQuery,
+    ),
     # ---- operations
     Operation(
         "live", "GET", "health/live", "Whether the process answers.", health.live, {200: models.LiveShown},
@@ -228,7 +236,22 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         "get_openapi", "GET", "openapi.json", "This document.", openapi.get_openapi, {200: None}, query=models.AnyQuery
     ),
 )  # fmt: skip
-"""The surface."""
+
+
+def _by_proxy(operation: Operation) -> Operation:
+    """Return the same call as a shop's App Proxy sends it on."""
+    return replace(
+        operation,
+        name=f"{operation.name}_by_proxy",
+        path=f"proxy/shopify/{operation.path}",
+        summary=f"{operation.summary[:-1]}, through the shop's App Proxy.",
+        scopes=frozenset(),
+        signature=Signature.QUERY,
+    )
+
+
+OPERATIONS: Final[tuple[Operation, ...]] = (*_OWN, *(_by_proxy(o) for o in _OWN if _P in o.scopes))
+"""The surface. What a publishable key opens, the App Proxy opens."""
 
 
 def _by_path() -> Mapping[str, Mapping[str, Operation]]:

@@ -32,6 +32,7 @@ class ProblemKind(Enum):
     INVALID_HEADER = ("invalid-header", 400, "A header is malformed")
     SECRET_INVALID = ("conversation-secret-invalid", 400, "The conversation secret is malformed")
     UNAUTHENTICATED = ("unauthenticated", 401, "A valid API key is needed")
+    SIGNATURE_INVALID = ("signature-invalid", 401, "The signature proves nothing")
     TOKEN_INVALID = ("customer-token-invalid", 401, "The customer token proves nothing")
     SECRET_REQUIRED = ("conversation-secret-required", 401, "An anonymous visitor needs a conversation secret")
     SCOPE = ("scope-not-allowed", 403, "This key may not do that")

@@ -78,7 +78,7 @@ async def _not_recorded(call: Call, conversation: ConversationId, message: Messa
         raise not_found(NO_CONVERSATION)
     if not is_intact(chain):
         raise Problem(ProblemKind.CONFLICT, "The conversation's ledger is not intact and does not hold this turn.")
-    pending = show_pending(row)
+    pending = show_pending(row, call.by.mount)
     where = pending.status_url + PROOF
     headers = (("Location", where), ("Retry-After", str(ASK_AGAIN_S)))
     return json_answer(pending.model_copy(update={"status_url": where}), status=202, headers=headers)

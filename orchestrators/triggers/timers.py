@@ -16,6 +16,24 @@ async def sweep(timer: func.TimerRequest, client: df.DurableOrchestrationClient)
     await sweeping.sweep(client, services())
 
 
+@blueprint.timer_trigger(arg_name="timer", schedule="*/5 * * * * *", use_monitor=False)
+async def sync_catalog(timer: func.TimerRequest) -> None:
+    """Ask the shops about products that webhooks named."""
+    from orchestrators.triggers import catalog_sync
+    from shared.container import services
+
+    await catalog_sync.sync_catalog(services())
+
+
+@blueprint.timer_trigger(arg_name="timer", schedule="0 * * * * *", use_monitor=False)
+async def reconcile_catalog(timer: func.TimerRequest) -> None:
+    """Hold the articles of tenants that are due against their shops: new ones at once, all of them every night."""
+    from orchestrators.triggers import catalog_reconcile
+    from shared.container import services
+
+    await catalog_reconcile.reconcile_catalogs(services())
+
+
 @blueprint.timer_trigger(arg_name="timer", schedule="0 */10 * * * *", use_monitor=False)
 @blueprint.durable_client_input(client_name="client")
 async def purge_expired(timer: func.TimerRequest, client: df.DurableOrchestrationClient) -> None:

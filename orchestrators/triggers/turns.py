@@ -59,20 +59,20 @@ async def show_turn(services: Services, row: TurnRow) -> Turn:
     )
 
 
-def show_pending(row: TurnRow) -> TurnPending:
-    """Return the status of a turn that is not done."""
+def show_pending(row: TurnRow, mount: str) -> TurnPending:
+    """Return the status of a turn that is not done; `mount` is where the caller finds the surface."""
     return TurnPending(
         conversation_id=row.conversation_id,
         message_id=row.message_id,
         status=row.status,
-        status_url=turn_url(row),
+        status_url=turn_url(row, mount),
         trace_id=row.trace_id,
     )
 
 
-def turn_url(row: TurnRow) -> str:
-    """Return where the turn can be read; relative to the host, so that proxies do not matter."""
-    return f"/api/v1/conversations/{row.conversation_id}/turns/{row.message_id}"
+def turn_url(row: TurnRow, mount: str) -> str:
+    """Return where the turn can be read; relative to the host the caller sees."""
+    return f"{mount}/v1/conversations/{row.conversation_id}/turns/{row.message_id}"
 
 
 async def show_thread(services: Services, ticket: Ticket, after_seq: int) -> Thread:

@@ -75,7 +75,7 @@ def test_every_operation_says_its_keys_and_its_problems(operation: Operation) ->
     """Security from the scopes; a problem document for each status that is one."""
     described = build_document([operation])["paths"][f"/api/{operation.path}"][operation.method.lower()]  # type: ignore[index]
 
-    scopes = [role for need in described["security"] for role in need["apiKey"]]
+    scopes = [role for need in described["security"] for role in need.get("apiKey", ())]
     assert {KeyScope(role) for role in scopes} == set(operation.scopes)
     for kind in problems_of(operation):
         assert str(kind.status) in described["responses"]
@@ -92,6 +92,7 @@ def test_problem_types_are_stable() -> None:
         "/problems/invalid-header": 400,
         "/problems/conversation-secret-invalid": 400,
         "/problems/unauthenticated": 401,
+        "/problems/signature-invalid": 401,
         "/problems/customer-token-invalid": 401,
         "/problems/conversation-secret-required": 401,
         "/problems/scope-not-allowed": 403,
