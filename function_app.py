@@ -4,7 +4,7 @@ HTTP        orchestrators/triggers/http.py          the API of docs and README, 
             orchestrators/triggers/shopify_http.py  webhooks/shopify, proxy/shopify/…
 flows       orchestrators/triggers/durable.py       answer_message (a turn), human_handoff (a case's wait)
 activities  orchestrators/activities/registered.py  one an agent, and the steps that touch the ticket
-timers      orchestrators/triggers/timers.py        sweep, purge_expired, sync_catalog, reconcile_catalog
+timers      orchestrators/triggers/timers.py        sweep, purge_expired, embed_missed, sync_catalog, reconcile_catalog
 change feed orchestrators/triggers/change_feeds.py  embed_articles, await_cases
 
 Importing this registers and no more: what a function needs is loaded when one first runs, and readiness loads it all.

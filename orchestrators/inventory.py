@@ -77,6 +77,7 @@ EXPECTED_FUNCTIONS: Final = frozenset(
         *HTTP_FUNCTIONS,
         "sweep",
         "purge_expired",
+        "embed_missed",
         "sync_catalog",
         "reconcile_catalog",
         "embed_articles",

@@ -34,6 +34,15 @@ async def reconcile_catalog(timer: func.TimerRequest) -> None:
     await catalog_reconcile.reconcile_catalogs(services())
 
 
+@blueprint.timer_trigger(arg_name="timer", schedule="0 5-55/10 * * * *", use_monitor=False)
+async def embed_missed(timer: func.TimerRequest) -> None:
+    """Embed articles that the change feed has not delivered."""
+    from orchestrators.triggers import feeding
+    from shared.container import services
+
+    await feeding.embed_missed(services())
+
+
 @blueprint.timer_trigger(arg_name="timer", schedule="0 */10 * * * *", use_monitor=False)
 @blueprint.durable_client_input(client_name="client")
 async def purge_expired(timer: func.TimerRequest, client: df.DurableOrchestrationClient) -> None:

@@ -35,6 +35,8 @@ class ArticleWriter(Protocol):
         """Give the article the vector of its present text; False when it has it already or is gone."""
         ...
 
-    async def pending(self, scope: TenantScope, embedding_key: str, *, limit: int = 100) -> tuple[ArticleId, ...]:
-        """Return articles without a vector of their present text by that model."""
+    async def pending(
+        self, scope: TenantScope, embedding_key: str, *, limit: int = 100, before: datetime | None = None
+    ) -> tuple[ArticleId, ...]:
+        """Return articles without a vector of their present text by that model: those written before, if given."""
         ...

@@ -153,13 +153,17 @@ class ArticleRecords:
             if continuation is None:
                 return count.result()
 
-    async def pending(self, scope: TenantScope, embedding_key: str, *, limit: int = 100) -> tuple[ArticleId, ...]:
-        """Return articles without a vector of their present text by that model."""
-        where = (
+    async def pending(
+        self, scope: TenantScope, embedding_key: str, *, limit: int = 100, before: datetime | None = None
+    ) -> tuple[ArticleId, ...]:
+        """Return articles without a vector of their present text by that model: those written before, if given."""
+        where: tuple[Where, ...] = (
             Where("kind", "=", _KIND),
             Where("status", "=", ArticleStatus.PUBLISHED.value),
             Where("embedded_model", "!=", embedding_key),
         )
+        if before is not None:
+            where += (Where("updated_at", "<", to_moment(before)),)
         page = await self._documents.query(
             Container.ARTICLES, scope, Query(scope.tenant_id, where, limit=limit, fields=("id",))
         )
