@@ -6,6 +6,7 @@ Compares short value-bearing sentences that speak of what the customer asked; sa
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations
 from typing import Final
 
@@ -24,6 +25,8 @@ SAME_SUBJECT: Final = 0.6
 tell. Unit: 0–1. Source: ours."""
 MAX_PASSAGES: Final = 6
 """Most passages shown to a person. Value ours."""
+REMEMBERED_ARTICLES: Final = 512
+"""Articles whose statements are remembered, 1 ms each to read anew. Value ours."""
 _KINDS: Final = frozenset({ValueKind.AMOUNT, ValueKind.DURATION, ValueKind.PERCENTAGE})
 _WORD: Final = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 
@@ -97,7 +100,9 @@ def find_conflicts(
     return tuple(conflicts.values())
 
 
-def _statements(ref: SourceRef, text: str, currency: str) -> list[_Statement]:
+@lru_cache(maxsize=REMEMBERED_ARTICLES)
+def _statements(ref: SourceRef, text: str, currency: str) -> tuple[_Statement, ...]:
+    """Return what an article states; remembered, since a pinned version never says anything else."""
     language = detect_language(text)[0] or "en"
     found: list[_Statement] = []
     for sentence in split_sentences(text):
@@ -106,7 +111,7 @@ def _statements(ref: SourceRef, text: str, currency: str) -> list[_Statement]:
             spoken = sentence.replace(values[0].text, " – ")
             names = frozenset(fold(w) for w in _WORD.findall(spoken)[1:] if w[0].isupper())
             found.append(_Statement(ref, sentence.strip(), values[0], _stems(spoken, language), names))
-    return found
+    return tuple(found)
 
 
 def _stems(text: str, language: str) -> tuple[str, ...]:

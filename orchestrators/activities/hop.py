@@ -15,12 +15,12 @@ from orchestrators.activities.ladder import climb
 from shared.domain.agents import AgentName, MessageIntent
 from shared.domain.deltas import Delta, TurnState
 from shared.domain.envelope import (
-    Envelope,
-    ReadRequest,
-    RecordRequest,
+    AnswerEnvelope,
+    ReadEnvelope,
+    RecordEnvelope,
     Request,
     ResultPayload,
-    WriteRequest,
+    WriteEnvelope,
     answer_id,
 )
 from shared.domain.errors import SchemaError
@@ -28,7 +28,7 @@ from shared.domain.outcome import Outcome
 from shared.ports.clock import Clock
 from shared.wire import Json, pack, unpack
 
-R = TypeVar("R", Envelope[ReadRequest], Envelope[WriteRequest], Envelope[RecordRequest])
+R = TypeVar("R", ReadEnvelope, WriteEnvelope, RecordEnvelope)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,39 +48,38 @@ class AgentCall(Protocol):
         ...
 
 
-def received_read(payload: Json, agent: AgentName) -> Envelope[ReadRequest]:
+def received_read(payload: Json, agent: AgentName) -> ReadEnvelope:
     """Return the request to look. Raises: SchemaError."""
-    request = unpack(Envelope[ReadRequest], payload.get("envelope"))
-    state = request.payload.state
-    if state is not None:
-        told = (state.snapshot.tenant_id, state.snapshot.conversation_id)
-        if told != (request.tenant_id, request.conversation_id):
+    request = unpack(ReadEnvelope, payload.get("envelope"))
+    if request.payload.state:
+        snapshot = unpack(TurnState, request.payload.state).snapshot
+        if (snapshot.tenant_id, snapshot.conversation_id) != (request.tenant_id, request.conversation_id):
             raise SchemaError(f"message {request.msg_id!r} carries another conversation's state")
     return _for(request, agent)
 
 
-def received_write(payload: Json, agent: AgentName) -> Envelope[WriteRequest]:
+def received_write(payload: Json, agent: AgentName) -> WriteEnvelope:
     """Return the request to act. Raises: SchemaError."""
-    request = unpack(Envelope[WriteRequest], payload.get("envelope"))
+    request = unpack(WriteEnvelope, payload.get("envelope"))
     if request.payload.action.tenant_id != request.tenant_id:
         raise SchemaError(f"message {request.msg_id!r} carries another tenant's action")
     return _for(request, agent)
 
 
-def received_record(payload: Json, agent: AgentName) -> Envelope[RecordRequest]:
+def received_record(payload: Json, agent: AgentName) -> RecordEnvelope:
     """Return the request to record. Raises: SchemaError."""
-    request = unpack(Envelope[RecordRequest], payload.get("envelope"))
+    request = unpack(RecordEnvelope, payload.get("envelope"))
     turn = request.payload.turn
     if (turn.tenant_id, turn.conversation_id) != (request.tenant_id, request.conversation_id):
         raise SchemaError(f"message {request.msg_id!r} carries another conversation's turn")
     return _for(request, agent)
 
 
-def state_of(request: Envelope[ReadRequest]) -> TurnState:
+def state_of(request: ReadEnvelope) -> TurnState:
     """Return the state a reading agent works on. Raises: SchemaError without one."""
-    if request.payload.state is None:
+    if not request.payload.state:
         raise SchemaError(f"message {request.msg_id!r} carries no state")
-    return request.payload.state
+    return unpack(TurnState, request.payload.state)
 
 
 async def answer(request: Request, agent: AgentName, call: AgentCall, *, clock: Clock) -> str:
@@ -96,12 +95,10 @@ async def answer(request: Request, agent: AgentName, call: AgentCall, *, clock: 
     return pack(_envelope(request, agent, outcome, heard[0] if outcome.ok else None, clock))
 
 
-def _envelope(
-    request: Request, agent: AgentName, outcome: Outcome, said: Said | None, clock: Clock
-) -> Envelope[ResultPayload]:
+def _envelope(request: Request, agent: AgentName, outcome: Outcome, said: Said | None, clock: Clock) -> AnswerEnvelope:
     delta = said.delta if said else None
     intent = MessageIntent.ERROR if said is None else MessageIntent.RESULT
-    return Envelope[ResultPayload](
+    return AnswerEnvelope(
         msg_id=answer_id(request.msg_id),
         trace_id=request.trace_id,
         parent_msg_id=request.msg_id,

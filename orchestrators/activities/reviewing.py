@@ -9,7 +9,7 @@ from orchestrators.activities.hop import Said, answer, received_read, state_of
 from shared.container import Services
 from shared.domain.agents import AgentName
 from shared.domain.deltas import ActionStatus, TurnState
-from shared.domain.envelope import Envelope, ReadRequest
+from shared.domain.envelope import ReadEnvelope
 from shared.domain.human_triggers import Severity
 from shared.domain.turns import Reviewed
 from shared.ports.documents import TenantScope
@@ -29,7 +29,7 @@ async def run_shadow_review(payload: Json, services: Services) -> str:
     return await _review(request, services, services.shadow_reviewer, is_shadow=True)
 
 
-async def _review(request: Envelope[ReadRequest], services: Services, model: ReviewModel, *, is_shadow: bool) -> str:
+async def _review(request: ReadEnvelope, services: Services, model: ReviewModel, *, is_shadow: bool) -> str:
     state = state_of(request)
 
     async def call(*, is_reduced: bool) -> Said:

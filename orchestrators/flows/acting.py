@@ -13,7 +13,7 @@ from orchestrators.names import ActivityName
 from orchestrators.routing import refused_action, unclear_action
 from shared.domain.actions import ActionRef, CrmNoteProposal
 from shared.domain.agents import AgentName
-from shared.domain.deltas import ActionDelta, ActionResult, ActionStatus, view
+from shared.domain.deltas import ActionDelta, ActionResult, ActionStatus
 from shared.domain.envelope import ReadRequest
 from shared.domain.human_triggers import HumanTrigger
 from shared.domain.intents import ActionType
@@ -28,7 +28,7 @@ def act(work: Work, action: ActionType) -> Flow:
     if proposals is None or work.state.snapshot.customer_id is None:
         return (yield from to_person(work, unclear_action(action)))
     note = CrmNoteProposal(text=f"Customer asked for {action.value} of order {proposals[0].order_id}.")
-    request = ReadRequest(state=view(work.state, AgentName.SUPERVISOR), proposals=(*proposals, note))
+    request = ReadRequest(state=work.seen_by(AgentName.SUPERVISOR), proposals=(*proposals, note))
     authorised = yield from _authorise(work, request)
     if authorised is None:
         return (yield from give_up(work, HumanTrigger.AGENT_FAILURE, "nothing could be decided about the action"))

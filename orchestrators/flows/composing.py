@@ -10,7 +10,7 @@ from orchestrators.flows.work import Work
 from orchestrators.names import ActivityName
 from orchestrators.routing import route_draft
 from shared.domain.agents import AgentName
-from shared.domain.deltas import DraftDelta, view
+from shared.domain.deltas import DraftDelta
 from shared.domain.drafts import CheckVerdict
 from shared.domain.envelope import ReadRequest
 from shared.domain.human_triggers import HumanTrigger
@@ -54,14 +54,13 @@ def compose_and_review(work: Work) -> Flow:
 
 
 def _compose(work: Work, verdicts: tuple[CheckVerdict, ...], attempt: int) -> Flow:
-    state = view(work.state, AgentName.RESPONSE_COMPOSER)
-    request = ReadRequest(state=state, verdicts=verdicts, attempt=attempt)
+    request = ReadRequest(state=work.seen_by(AgentName.RESPONSE_COMPOSER), verdicts=verdicts, attempt=attempt)
     return work.heard(ActivityName.COMPOSE, (yield work.exchange.read(ActivityName.COMPOSE, request)))
 
 
 def _review(work: Work) -> Flow:
     """Review the draft; a sampled second validator judges beside it and only its agreement is kept (SU-06)."""
-    request = ReadRequest(state=view(work.state, AgentName.SUPERVISOR))
+    request = ReadRequest(state=work.seen_by(AgentName.SUPERVISOR))
     if not work.state.snapshot.is_shadowed:
         return work.heard(ActivityName.REVIEW, (yield work.exchange.read(ActivityName.REVIEW, request)))
     tasks = [

@@ -12,13 +12,16 @@ from orchestrators.names import ActivityName
 from shared.domain.agents import AgentName, MessageIntent
 from shared.domain.deltas import Snapshot
 from shared.domain.envelope import (
+    AnswerEnvelope,
     Envelope,
     EnvelopeHeader,
     Payload,
+    ReadEnvelope,
     ReadRequest,
+    RecordEnvelope,
     RecordRequest,
     Request,
-    ResultPayload,
+    WriteEnvelope,
     WriteRequest,
     check_answer,
     message_id,
@@ -58,7 +61,7 @@ class Exchange:
         self._asked: dict[str, Request] = {}
         self._last: str | None = None
         self._sent = 0
-        self._said: list[tuple[Request | Envelope[ResultPayload], str]] = []
+        self._said: list[tuple[Request | AnswerEnvelope, str]] = []
 
     @property
     def trail(self) -> tuple[EnvelopeHeader, ...]:
@@ -76,15 +79,15 @@ class Exchange:
 
     def read(self, activity: ActivityName, request: ReadRequest) -> Task:
         """Ask an agent to look."""
-        return self._send(activity, self._envelope(Envelope[ReadRequest], activity, request, None))
+        return self._send(activity, self._envelope(ReadEnvelope, activity, request, None))
 
     def write(self, activity: ActivityName, request: WriteRequest) -> Task:
         """Ask the executor to act; the grant's seal is the authority token."""
-        return self._send(activity, self._envelope(Envelope[WriteRequest], activity, request, request.grant.seal))
+        return self._send(activity, self._envelope(WriteEnvelope, activity, request, request.grant.seal))
 
     def record(self, activity: ActivityName, request: RecordRequest) -> Task:
         """Ask the recorder to record."""
-        return self._send(activity, self._envelope(Envelope[RecordRequest], activity, request, None))
+        return self._send(activity, self._envelope(RecordEnvelope, activity, request, None))
 
     def pause(self, after: timedelta) -> Task:
         """Return a durable timer."""
@@ -93,7 +96,7 @@ class Exchange:
     def heard(self, raw: object) -> Outcome:
         """Return what the agent's answer says, once it is found to be one."""
         try:
-            answer = unpack(Envelope[ResultPayload], raw)
+            answer = unpack(AnswerEnvelope, raw)
             asked = self._asked.pop(answer.parent_msg_id or "", None)
             if asked is None:
                 raise SchemaError(f"message {answer.msg_id!r} answers nothing that was asked")

@@ -16,7 +16,6 @@ from shared.domain.deltas import (
     ClassificationDelta,
     EscalationDelta,
     KnowledgeDelta,
-    view,
 )
 from shared.domain.envelope import ReadRequest
 from shared.domain.intents import CustomerIntent
@@ -49,7 +48,7 @@ def understand(work: Work) -> Flow:
 def retrieve_again(work: Work) -> Flow:
     """Search once more with the real intent and its neighbours; the better finding counts (KB-12)."""
     activity, agent, _ = RETRIEVE
-    request = ReadRequest(state=view(work.state, agent), intent=_intent(work), is_widened=True)
+    request = ReadRequest(state=work.seen_by(agent), intent=_intent(work), is_widened=True)
     outcome = work.heard(activity, (yield work.exchange.read(activity, request)))
     work.figures.note(has_widened=True)
     if outcome.ok:
@@ -63,7 +62,7 @@ def _look(work: Work, steps: tuple[Step, ...], *, is_second: bool) -> Flow:
     intent = _intent(work) if is_second else None
     if steps:
         tasks = [
-            work.exchange.read(activity, ReadRequest(state=view(work.state, agent), intent=intent))
+            work.exchange.read(activity, ReadRequest(state=work.seen_by(agent), intent=intent))
             for activity, agent, _ in steps
         ]
         results = yield work.context.all(tasks)

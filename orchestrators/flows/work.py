@@ -8,12 +8,14 @@ from dataclasses import dataclass, field
 from orchestrators.context import FlowContext
 from orchestrators.flows.exchange import Exchange
 from orchestrators.names import ActivityName
-from shared.domain.deltas import AnyDelta, TurnState, apply_batch
+from shared.domain.agents import AgentName
+from shared.domain.deltas import AnyDelta, TurnState, apply_batch, view
 from shared.domain.outcome import Outcome
 from shared.domain.policy import RoutingRules
 from shared.domain.routing_facts import RoutingFacts, facts_of
 from shared.domain.sources import Passage
 from shared.domain.turns import StepTimes, TurnInput
+from shared.wire import pack
 
 
 @dataclass(slots=True)
@@ -49,15 +51,26 @@ class Work:
     figures: Figures
     revisions: int = 0
     conflicts: tuple[Passage, ...] = ()
+    _packed: str | None = None
 
     @property
     def rules(self) -> RoutingRules:
         """Return the tenant's thresholds as of this snapshot."""
         return self.state.snapshot.rules
 
+    def seen_by(self, agent: AgentName) -> str:
+        """Return the state as the agent is handed it, packed; agents that see the same get the same text."""
+        seen = view(self.state, agent)
+        if seen is not self.state:
+            return pack(seen)
+        if self._packed is None:
+            self._packed = pack(seen)
+        return self._packed
+
     def apply(self, *deltas: AnyDelta) -> None:
         """Apply one join's deltas as one version step."""
         self.state = apply_batch(self.state, deltas)
+        self._packed = None
 
     def heard(self, step: ActivityName, raw: object) -> Outcome:
         """Return the agent's outcome, its time and rungs added to the figures."""

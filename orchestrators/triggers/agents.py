@@ -34,7 +34,7 @@ from shared.domain.deltas import (
     view,
 )
 from shared.domain.drafts import Check, CheckVerdict, Draft, Review
-from shared.domain.envelope import Envelope, ReadRequest, ResultPayload, check_answer
+from shared.domain.envelope import AnswerEnvelope, ReadEnvelope, ReadRequest, check_answer
 from shared.domain.errors import AuthorityError, ErrorClass, NotFound
 from shared.domain.grants import Grant, SignedGrant
 from shared.domain.ids import CustomerId, digest
@@ -129,18 +129,18 @@ async def _asked(
 ) -> str:
     """Return what the agent's answer carries. Raises: Problem by the class of its failure."""
     snapshot = state.snapshot
-    request = Envelope[ReadRequest](
+    request = ReadEnvelope(
         msg_id=services.ids.new_id(),
         trace_id=snapshot.trace_id,
         sender_agent=AgentName.SUPERVISOR,
         recipient_agent=agent,
         intent=MessageIntent.REQUEST,
-        payload=ReadRequest(state=view(state, agent), intent=snapshot.intent),
+        payload=ReadRequest(state=pack(view(state, agent)), intent=snapshot.intent),
         timestamp=services.clock.now(),
         conversation_id=snapshot.conversation_id,
         tenant_id=snapshot.tenant_id,
     )
-    heard = unpack(Envelope[ResultPayload], await run({"envelope": pack(request)}, services))
+    heard = unpack(AnswerEnvelope, await run({"envelope": pack(request)}, services))
     check_answer(request, heard)
     return _value(heard.payload.outcome)
 

@@ -11,7 +11,6 @@ from pydantic import Field, model_validator
 
 from shared.domain.actions import ActionRef, Proposal
 from shared.domain.agents import SPECS, AgentName, MessageIntent
-from shared.domain.deltas import TurnState
 from shared.domain.drafts import CheckVerdict
 from shared.domain.errors import SchemaError
 from shared.domain.grants import SignedGrant
@@ -31,8 +30,9 @@ class ReadRequest(Wire):
     """Asks an agent to look and to return a delta."""
 
     kind: Literal["read"] = "read"
-    state: TurnState | None = None
-    """Cut to what the agent may read; None where the question is about an action alone."""
+    state: str = ""
+    """The turn's state, cut to what the agent may read and packed: readers that see the same get one text, which is
+    parsed once. Empty where the question is about an action alone."""
     intent: CustomerIntent | None = None
     """The real intent, when the first look was made for another."""
     is_widened: bool = False
@@ -148,7 +148,12 @@ class Envelope(Wire, Generic[P]):
         )
 
 
-Request = Envelope[ReadRequest] | Envelope[WriteRequest] | Envelope[RecordRequest]
+ReadEnvelope = Envelope[ReadRequest]
+WriteEnvelope = Envelope[WriteRequest]
+RecordEnvelope = Envelope[RecordRequest]
+AnswerEnvelope = Envelope[ResultPayload]
+"""Each shape once: asking for one by its parameters costs a tenth of a millisecond."""
+Request = ReadEnvelope | WriteEnvelope | RecordEnvelope
 """Anything the supervisor's flow sends."""
 
 
@@ -162,7 +167,7 @@ def answer_id(request_id: str) -> str:
     return digest("answer", request_id)[:ID_CHARS]
 
 
-def check_answer(request: Request, answer: Envelope[ResultPayload]) -> None:
+def check_answer(request: Request, answer: AnswerEnvelope) -> None:
     """Refuse an answer that is not to this request, not from whom was asked, or of another conversation.
 
     Raises: SchemaError naming what differs.

@@ -12,7 +12,7 @@ from shared.adapters.records.actions import ActionRecords
 from shared.authority.mint import SealMint
 from shared.domain.actions import Action, ActionState
 from shared.domain.drafts import Draft, Sentence, SentenceKind
-from shared.domain.envelope import Envelope, WriteRequest
+from shared.domain.envelope import WriteEnvelope
 from shared.domain.errors import ErrorClass
 from shared.domain.grants import SignedGrant
 from shared.domain.human_triggers import HumanTrigger
@@ -305,7 +305,7 @@ async def test_every_message_of_a_turn_is_an_envelope_that_names_what_it_follows
     assert all(m["parent_msg_id"] in asked_ids for m in answers)
     assert {m["recipient_agent"] for m in trail if m["is_write"]} == {"action_executor"}
     assert {m["sender_agent"] for m in answers} >= {"intake_classifier", "supervisor", "action_executor"}
-    written = Envelope[WriteRequest].model_validate_json(flows.calls(sent, ActivityName.EXECUTE)[0]["envelope"])
+    written = WriteEnvelope.model_validate_json(flows.calls(sent, ActivityName.EXECUTE)[0]["envelope"])
     assert written.authority_token == written.payload.grant.seal
 
 

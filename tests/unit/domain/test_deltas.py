@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from shared.domain.agents import SPECS, AgentName
 from shared.domain.deltas import (
@@ -30,9 +30,9 @@ from shared.domain.drafts import (
     SentenceKind,
     draft_hash,
 )
-from shared.domain.envelope import Envelope, MessageIntent
+from shared.domain.envelope import AnswerEnvelope, ReadEnvelope, WriteEnvelope
 from shared.domain.errors import AuthorityError, SchemaError, StalenessError
-from shared.domain.ids import ConversationId, InstanceId, MessageId, TenantId, TraceId, turn_instance_id
+from shared.domain.ids import ConversationId, InstanceId, MessageId, TenantId, turn_instance_id
 from shared.domain.intents import CustomerIntent
 from shared.domain.money import Money, from_decimal
 from shared.domain.text import MaskedText
@@ -123,24 +123,58 @@ def test_the_pipeline_message_has_the_published_fields() -> None:
     assert {"language", "timestamp"} <= set(message["metadata"])
 
 
-@pytest.mark.req("PR-01", "PR-02")
-@pytest.mark.parametrize(("is_write", "token"), [(True, None), (False, "grant")], ids=["write-bare", "read-with-token"])
-def test_envelope_refuses_a_write_without_a_token_and_a_read_with_one(is_write: bool, token: str | None) -> None:
-    """PR-01: authority_token goes with any write, and only with one."""
+def told(payload: dict[str, object], **other: object) -> dict[str, object]:
+    """Build an envelope as it arrives."""
+    return {
+        "msg_id": "1",
+        "trace_id": "t",
+        "sender_agent": "supervisor",
+        "recipient_agent": "action_executor",
+        "intent": "request",
+        "payload": payload,
+        "timestamp": NOW,
+        "conversation_id": "c",
+        "tenant_id": "t",
+        **other,
+    }
+
+
+@pytest.mark.req("PR-01", "PR-02", "AX-05")
+@pytest.mark.parametrize(
+    ("kind", "envelope"),
+    [
+        (ReadEnvelope, told({"kind": "read"}, authority_token="seal")),
+        (WriteEnvelope, told({"kind": "write", "action": {}, "base_version": 0})),
+        (ReadEnvelope, told({"kind": "read"}, sender_agent="response_composer")),
+        (ReadEnvelope, told({"kind": "read"}, intent="result")),
+        (AnswerEnvelope, told({"kind": "outcome", "outcome": {"ok": True}})),
+        (ReadEnvelope, told({"kind": "read"}, schema_version=1)),
+        (ReadEnvelope, told({"kind": "read"}, confidence=1.5)),
+        (ReadEnvelope, told({"kind": "read"}, extra="field")),
+    ],
+    ids=[
+        "a read with a token",
+        "a write without one",
+        "an agent asks",
+        "an answer that asks",
+        "a request that answers",
+        "an old schema",
+        "a belief above one",
+        "an unknown field",
+    ],
+)
+def test_what_is_no_message_of_ours_is_refused(kind: type[BaseModel], envelope: dict[str, object]) -> None:
+    """PR-02: validated at each hop."""
     with pytest.raises(ValidationError):
-        Envelope[Snapshot](
-            msg_id="1",
-            trace_id=TraceId("t"),
-            sender_agent=AgentName.SUPERVISOR,
-            recipient_agent=AgentName.ACTION_EXECUTOR,
-            intent=MessageIntent.REQUEST,
-            payload=a_state().snapshot,
-            authority_token=token,
-            is_write=is_write,
-            timestamp=NOW,
-            conversation_id=ConversationId("c"),
-            tenant_id=TenantId("t"),
-        )
+        kind.model_validate(envelope)
+
+
+@pytest.mark.req("PR-01")
+def test_a_message_without_a_belief_has_none() -> None:
+    """PR-01: a missing confidence is 0, an attempt is the first."""
+    read = ReadEnvelope.model_validate(told({"kind": "read"}))
+
+    assert (read.confidence, read.attempt_count, read.source_refs, read.authority_token) == (0.0, 1, (), None)
 
 
 def a_draft(text: str = "Hello.") -> Draft:

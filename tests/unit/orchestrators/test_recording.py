@@ -10,7 +10,7 @@ from orchestrators.context import FlowContext
 from orchestrators.flows.answer_message import MAX_RECORD_WAITS, RECORD_WAIT, answer_message_flow
 from orchestrators.names import ActivityName
 from shared.domain.agents import AgentName, MessageIntent
-from shared.domain.envelope import Envelope, RecordRequest, ResultPayload, answer_id
+from shared.domain.envelope import AnswerEnvelope, RecordEnvelope, ResultPayload, answer_id
 from shared.domain.errors import ErrorClass
 from shared.domain.ids import ConversationId, MessageId, TenantId
 from shared.domain.outcome import Failure, Outcome
@@ -48,9 +48,9 @@ class Durable:
 
 def answering(request: str, outcome: Outcome) -> str:
     """Return the recorder's answer to a request."""
-    asked = Envelope[RecordRequest].model_validate_json(request)
+    asked = RecordEnvelope.model_validate_json(request)
     return pack(
-        Envelope[ResultPayload](
+        AnswerEnvelope(
             msg_id=answer_id(asked.msg_id),
             trace_id=asked.trace_id,
             parent_msg_id=asked.msg_id,
