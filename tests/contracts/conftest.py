@@ -17,6 +17,8 @@ import pytest
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.domain.ids import CustomerId, TenantId
 from shared.ports.documents import ChangeLog, CustomerScope, Documents, TenantScope
+from tests.conftest import FixedClock
+from tests.contracts.billing import BILLING_SYSTEMS, BillingUnderTest, what_ran
 from tests.contracts.manual_clock import ManualClock
 
 
@@ -75,6 +77,14 @@ async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
     await opened.close()
 
 
+@pytest.fixture
+async def system(request: pytest.FixtureRequest, tmp_path: Path, clock: FixedClock) -> AsyncIterator[BillingUnderTest]:
+    """The billing system the test names by `system` in its parameters."""
+    opener, _ = BILLING_SYSTEMS[request.param]
+    async with opener(tmp_path, clock) as opened:
+        yield opened
+
+
 _RUN = re.compile(
     rf"tests/contracts/test_(?P<port>[a-z]+)\w*\.py::[^\[]+\[(?P<adapter>{'|'.join(DOCUMENT_STORES)})(?=[-\]])"
 )
@@ -91,3 +101,14 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     for (port, adapter), counter in sorted(counts.items()):
         ran = ", ".join(f"{n} {outcome}" for outcome, n in counter.items())
         terminalreporter.write_line(f"contract {port} × {adapter}: {ran}")
+    stats = terminalreporter.stats
+    ended = {
+        outcome: [
+            report.nodeid
+            for report in stats.get(outcome, ())
+            if report.when == "call" or outcome in ("error", "skipped")
+        ]
+        for outcome in ("passed", "failed", "error", "skipped")
+    }
+    for row in what_ran(ended):
+        terminalreporter.write_line(row)

@@ -16,7 +16,7 @@ from shared.adapters.shopify.cancellations import Cancellations
 from shared.adapters.shopify.client import ShopifyClient
 from shared.adapters.shopify.refunds import Refunds
 from shared.adapters.shopify.returns import Returns
-from shared.adapters.shopify.writing import WRITE_S, Impossible, ShopWriting
+from shared.adapters.shopify.writing import READS_S, WRITE_S, Impossible, ShopWriting
 from shared.domain.actions import (
     Action,
     CancelOrderProposal,
@@ -55,10 +55,11 @@ class ShopifyBilling:
         accounts: ShopifyAccounts,
         clock: Clock,
         *,
+        reads_s: float = READS_S,
         write_s: float = WRITE_S,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        self._shop = ShopWriting(client, accounts, write_s=write_s)
+        self._shop = ShopWriting(client, accounts, reads_s=reads_s, write_s=write_s)
         self._refunds = Refunds(self._shop, clock)
         self._cancellations = Cancellations(self._shop, clock, sleep=sleep)
         self._returns = Returns(self._shop)

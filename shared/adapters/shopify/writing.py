@@ -49,9 +49,12 @@ def unseen(action_id: str) -> Unavailable:
 class ShopWriting:
     """One client, as what writes to a shop needs it."""
 
-    def __init__(self, client: ShopifyClient, accounts: ShopifyAccounts, *, write_s: float = WRITE_S) -> None:
+    def __init__(
+        self, client: ShopifyClient, accounts: ShopifyAccounts, *, reads_s: float = READS_S, write_s: float = WRITE_S
+    ) -> None:
         self._client = client
         self._accounts = accounts
+        self._reads_s = reads_s
         self._write_s = write_s
 
     async def order_gid(self, scope: CustomerScope, order: OrderId) -> str | None:
@@ -66,7 +69,7 @@ class ShopWriting:
     async def before(self, reading: Awaitable[T]) -> T:
         """Return what a write starts from. Raises: NotCalled when it cannot be had now; IntegrationError."""
         try:
-            async with asyncio.timeout(READS_S):
+            async with asyncio.timeout(self._reads_s):
                 return await reading
         except TimeoutError:
             raise NotCalled("the shop was not read in time", retry_after_s=WAIT_S) from None

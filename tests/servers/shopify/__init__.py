@@ -11,14 +11,15 @@
     async with server.running():
         ...                                               # server.base_url
 
-Every attribute of a record, and every knob of `Shop` (scopes, protected_data_level, maximum_points, job_takes_s,
-retains_used_refresh_token, bulk_polls, bulk_order, bulk_line,
-bulk_fails_after) may be changed at any time.
+Every attribute of a record, and every knob of `Shop` (scopes, protected_data_level, maximum_points, refund_status,
+job_takes_s, jobs_fail, retains_used_refresh_token, bulk_polls, bulk_order, bulk_line, bulk_fails_after) may be changed at
+any time.
 
 Trouble: `server.faults.next("refundCreate", Trouble.DROP_AFTER)` lets the next refund happen and its answer get lost;
 `gate = server.faults.hold("refundCreate")` keeps refunds under way until `gate.set()`. Fields are root fields, "token",
-"bulk" or "*". What happened: `shop.effects`, `shop.effects_of("refund")`, `shop.refunds`, `shop.returns`,
-`shop.store_credits`, `order.cancelled_at`; what was asked: `server.calls["refundCreate"]`, `server.headers`.
+"bulk" or "*". The merchant's own doing: `shop.pay_back(order, Decimal("5.00"))`, at any call with `server.on_call`.
+What happened: `shop.effects`, `shop.effects_of("refund")`, `shop.refunds`, `shop.returns`, `shop.store_credits`,
+`order.cancelled_at`; what was asked: `server.calls["refundCreate"]`, `server.asked`, `server.headers`.
 
 A shop is named by the Host header, so the product's base-URL override reaches any number of shops on one port. Cost is
 a stand-in formula; throttling by it is real. Idempotency errors come as top-level errors with a code, since

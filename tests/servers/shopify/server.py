@@ -57,6 +57,10 @@ class ShopifyServer:
         self.faults = Faults()
         self.calls: Counter[str] = Counter()
         """Calls that arrived, by root field, "token" and "bulk"."""
+        self.asked: list[tuple[str, dict[str, Any]]] = []
+        """Root field and variables of every GraphQL call that arrived."""
+        self.on_call: Callable[[str], object] = lambda field: None
+        """What happens elsewhere at the moment a call arrives, by its root field."""
         self.headers: list[dict[str, str]] = []
         """Headers of every request, names in lower case."""
         self.base_url = ""
@@ -145,6 +149,9 @@ class ShopifyServer:
         if document is None:
             return _json(200, {"errors": errors}), None
         parsed = document
+        for field in root_fields(parsed):
+            self.asked.append((field, variables))
+            self.on_call(field)
 
         async def run(is_throttled: bool) -> _Response:
             context = Context(shop, self.faults, self.base_url)

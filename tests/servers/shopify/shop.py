@@ -89,6 +89,8 @@ class Shop:
     points_per_second: float = 100.0
     refund_status: str = "SUCCESS"
     """How the payments of a refund end: SUCCESS, PENDING, or FAILURE, which moves nothing."""
+    jobs_fail: bool = False
+    """Cancellations end without having cancelled."""
     job_takes_s: float = 0.0
     """Seconds until a cancellation is carried out; 0 is before the next request."""
     retains_used_refresh_token: bool = True
@@ -210,6 +212,17 @@ class Shop:
         parcel.display_status = status
         if status == "DELIVERED":
             parcel.delivered_at = at
+
+    def pay_back(self, order: Order, amount: Decimal, *, note: str | None = None) -> Refund:
+        """Let the merchant refund money in the admin."""
+        moved = [
+            Transaction(self.number(), "REFUND", share, self.now(), gateway=paid.gateway, parent=paid)
+            for paid, share in order.spread(amount)
+        ]
+        refund = Refund(self.number(), order, self.now(), [], moved, note=note)
+        order.transactions += moved
+        order.refunds.append(refund)
+        return refund
 
     # — tokens —
 

@@ -167,7 +167,7 @@ def order_cancel(shop: Shop, args: dict[str, Any], info: GraphQLResolveInfo) -> 
         return refused("Order has no customer", "STORE_CREDIT_REFUND_MISSING_CUSTOMER")
 
     def work() -> None:
-        if order.cancelled_at is not None:
+        if order.cancelled_at is not None or shop.jobs_fail:
             return
         order.cancelled_at = order.updated_at = shop.now()
         order.cancel_reason = args["reason"]
@@ -212,7 +212,7 @@ def order_update(shop: Shop, args: dict[str, Any], info: GraphQLResolveInfo) -> 
         return {"userErrors": [_user_error("Order does not exist", "id")]}
     address = given.get("shippingAddress")
     if address is not None:
-        if not address.get("address1") or not address.get("countryCode"):
+        if not (address.get("address1") or "").strip() or not address.get("countryCode"):
             return {"order": order, "userErrors": [_user_error("Address is incomplete", "shippingAddress", "address1")]}
         order.shipping_address = {("countryCodeV2" if k == "countryCode" else k): v for k, v in address.items()}
         shop.effects.append(Effect("address", order.name, Decimal(0), dict(address)))

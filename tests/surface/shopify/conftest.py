@@ -22,6 +22,7 @@ from shared.domain.installation import Installation, TokenGrant
 from shared.ports.documents import TenantScope
 from shared.privacy.keys import KeyRing
 from tests.conftest import FixedClock
+from tests.contracts.billing import ShopifyUnderTest, open_shopify
 from tests.servers.shopify import Shop, ShopifyServer, Tokens
 from tests.waiting import LOOK_EVERY_S
 
@@ -104,6 +105,13 @@ def instance(new_instance: Callable[[], Instance]) -> Instance:
 async def installed(instance: Instance, shop: Shop, tenant: TenantScope) -> Installation:
     """The tenant's shop, connected with tokens that expire."""
     return await instance.installations.install(tenant, DOMAIN, to_grant(shop.issue_tokens(), shop))
+
+
+@pytest.fixture
+async def billed(tmp_path: Path, clock: FixedClock) -> AsyncIterator[ShopifyUnderTest]:
+    """A shop, its billing, and everything that acts on it."""
+    async with open_shopify(tmp_path, clock) as opened:
+        yield opened
 
 
 def to_grant(tokens: Tokens, shop: Shop) -> TokenGrant:
