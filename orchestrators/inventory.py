@@ -79,6 +79,7 @@ EXPECTED_FUNCTIONS: Final = frozenset(
         "purge_expired",
         "embed_missed",
         "sync_catalog",
+        "refresh_shop_tokens",
         "reconcile_catalog",
         "embed_articles",
         "await_cases",

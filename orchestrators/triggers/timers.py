@@ -34,6 +34,15 @@ async def reconcile_catalog(timer: func.TimerRequest) -> None:
     await catalog_reconcile.reconcile_catalogs(services())
 
 
+@blueprint.timer_trigger(arg_name="timer", schedule="0 17 3 * * *", use_monitor=False)
+async def refresh_shop_tokens(timer: func.TimerRequest) -> None:
+    """Refresh the tokens of shops nobody asked for long: an idle one must not pass its refresh token's ninety days."""
+    from shared.container import services
+
+    parts = services()
+    await parts.shop_tokens.refresh_due(parts.clock.now())
+
+
 @blueprint.timer_trigger(arg_name="timer", schedule="0 5-55/10 * * * *", use_monitor=False)
 async def embed_missed(timer: func.TimerRequest) -> None:
     """Embed articles that the change feed has not delivered."""

@@ -172,3 +172,13 @@ async def test_a_visitor_through_the_app_proxy_asks_and_reads_their_own_conversa
     assert [line["role"] for line in thread.json()["messages"]] == ["customer", "assistant"]
     assert others.status_code == 404
     assert (later.status_code, later.headers["location"]) == (202, f"/apps/vouch/{path}/turns/m2")
+
+
+@pytest.mark.req("SH-02")
+async def test_the_daily_refresh_runs_and_leaves_a_token_that_never_expires_alone(connected: Connected) -> None:
+    """What is due is the adapter's business (tests/surface/shopify); here the timer reaches it."""
+    asked = connected.server.calls["token"]
+
+    await connected.run("refresh_shop_tokens")
+
+    assert connected.server.calls["token"] == asked
