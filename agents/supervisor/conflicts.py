@@ -20,9 +20,12 @@ from shared.domain.typed_values import TypedValue, ValueKind, equals, extract_va
 from shared.retrieval.function_words import FUNCTION_WORDS
 from shared.retrieval.tokens import analyse, fold
 
-SAME_SUBJECT: Final = 0.6
-"""Share of the shorter sentence's content words both must hold to be about one thing, where the question does not
-tell. Unit: 0–1. Source: ours."""
+SAME_SUBJECT: Final = 0.5
+"""Share of both sentences' content words that they have in common to be about one thing. Unit: 0–1. Source: ours."""
+_MEASURES: Final = frozenset(
+    ["within", "after", "before", "until", "least", "most", "than", "over", "about", "around", "up", "only"]
+)
+"""Words around a value that say nothing of what it is a value of."""
 MAX_PASSAGES: Final = 6
 """Most passages shown to a person. Value ours."""
 REMEMBERED_ARTICLES: Final = 512
@@ -119,17 +122,21 @@ def _stems(text: str, language: str) -> tuple[str, ...]:
     stems: list[str] = []
     for word in _WORD.findall(text):
         folded = fold(word)
-        stems.append("" if folded in FUNCTION_WORDS else next(iter(analyse(folded, language)), ""))
+        is_empty = folded in FUNCTION_WORDS or folded in _MEASURES
+        stems.append("" if is_empty else next(iter(analyse(folded, language)), ""))
     return tuple(stems)
 
 
 def _is_same_subject(a: _Statement, b: _Statement, asked: frozenset[str]) -> bool:
-    """Tell whether both speak of what was asked, or almost in the same words, and of one variety of it."""
-    shared = a.content & b.content
-    shorter = min(len(a.content), len(b.content))
-    is_asked = bool(asked & shared)
-    is_alike = shorter >= 2 and len(shared) >= SAME_SUBJECT * shorter
-    if not (is_asked or is_alike) or (a.names - b.names and b.names - a.names):
+    """Tell whether both say almost the same of what was asked, and of one variety of it.
+
+    One shared word is not enough: "returns within 30 days" and "tell us within 14 days if the return label is missing"
+    are two rules of one policy.
+    """
+    shared, either = a.content & b.content, a.content | b.content
+    if len(shared) < SAME_SUBJECT * len(either) or (asked and not asked & shared):
+        return False
+    if a.names - b.names and b.names - a.names:
         return False
     return not any(_differ(a, b, stem, shared) for stem in (asked & shared or shared))
 

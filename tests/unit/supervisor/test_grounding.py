@@ -300,7 +300,19 @@ def test_two_articles_that_disagree_are_found_with_both_references() -> None:
     [
         ("Until when may I send things back?", "Returns are accepted within 30 days.", "Returns: 14 days.", False),
         ("how long for a return", "Returns are accepted within 30 days.", "You may return within 14 days.", True),
-        ("What does shipping cost?", "Shipping costs $5.", "We charge $7 for shipping.", True),
+        ("What does shipping cost?", "Shipping costs $5.", "Our shipping costs $7.", True),
+        (
+            "What is your return policy?",
+            "You can return unworn items within 30 days of delivery.",
+            "Tell us within 14 days of delivery if your return label is missing.",
+            False,
+        ),
+        (
+            "What is your return policy?",
+            "You can return unworn items within 30 days of delivery.",
+            "We refund a return within 5 working days of receiving it.",
+            False,
+        ),
         ("how long is shipping", "Standard shipping takes 5 days.", "Express shipping takes 2 days.", False),
         ("how long is shipping", "Shipping to Canada takes 9 days.", "Shipping to Norway takes 6 days.", False),
         ("how long is the warranty", "The warranty lasts 2 years.", "Returns take 30 days.", False),
