@@ -40,7 +40,9 @@ _ASKED: Final = {
         r"\breturn|send (?:it|them|this|these) back|retour|zuruck(?:geb|schick|send)|devol|restitu|\brendre\b|iade"
     ),
 }
-_INSTEAD: Final = re.compile(r"exchang|swap|umtausch|echang|cambi\w* por|scambi|\btroca|omruil|(?:urun|beden|renk)\w* (?:\w+ ){0,2}degistir")
+_INSTEAD: Final = re.compile(
+    r"exchang|swap|umtausch|echang|cambi\w* por|scambi|\btroca|omruil|(?:urun|beden|renk)\w* (?:\w+ ){0,2}degistir"
+)
 """Another article in its place: neither a return nor a resend says it all."""
 _NOT: Final = re.compile(
     r"\b(?:not|don't|dont|doesn't|never|no longer|without|instead of|no|nicht|kein\w*|pas|jamais|non|nao|niet|geen)\b"

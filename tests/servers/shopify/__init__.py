@@ -12,8 +12,8 @@
         ...                                               # server.base_url
 
 Every attribute of a record, and every knob of `Shop` (scopes, protected_data_level, maximum_points, refund_status,
-job_takes_s, jobs_fail, retains_used_refresh_token, bulk_polls, bulk_order, bulk_line, bulk_fails_after) may be changed at
-any time.
+job_takes_s, jobs_fail, retains_used_refresh_token, bulk_polls, bulk_order, bulk_line, bulk_fails_after) may be changed
+at any time.
 
 Trouble: `server.faults.next("refundCreate", Trouble.DROP_AFTER)` lets the next refund happen and its answer get lost;
 `gate = server.faults.hold("refundCreate")` keeps refunds under way until `gate.set()`. Fields are root fields, "token",
