@@ -3,8 +3,11 @@
 One of the two places where loosely typed JSON is handled. Source: conventions "Only JSON crosses a yield", fault 078.
 """
 
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
 from functools import lru_cache
-from typing import Any, Final, TypeVar
+from threading import Lock
+from typing import Any, Final, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -62,3 +65,28 @@ def _unpack(kind: type[BaseModel], text: str) -> BaseModel:
 def _fault(kind: type[BaseModel], error: ValidationError) -> str:
     fields = ", ".join(".".join(str(p) for p in e["loc"]) or "(root)" for e in error.errors()[:5])
     return f"{kind.__name__} is malformed at {fields}"
+
+
+class Packed(Generic[M]):
+    """Models packed before, by where they were: a replay says the same again and need not build it again.
+
+    Only for what a key determines wholly. Bounded; the oldest goes first. Safe between threads.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._kept: OrderedDict[Hashable, tuple[M, str]] = OrderedDict()
+        self._lock = Lock()
+
+    def once(self, key: Hashable, build: Callable[[], M]) -> tuple[M, str]:
+        """Return the model and its text, built now or as it was built for this key."""
+        with self._lock:
+            known = self._kept.get(key)
+        if known is None:
+            model = build()
+            known = (model, pack(model))
+            with self._lock:
+                self._kept[key] = known
+                if len(self._kept) > self._most:
+                    self._kept.popitem(last=False)
+        return known

@@ -11,10 +11,9 @@ from orchestrators.flows.settling import BUSY_WAIT, MAX_BUSY_WAITS, deliver, giv
 from orchestrators.flows.work import Work
 from orchestrators.names import ActivityName
 from orchestrators.routing import refused_action, unclear_action
-from shared.domain.actions import ActionRef, CrmNoteProposal
+from shared.domain.actions import ActionRef, CrmNoteProposal, Proposal
 from shared.domain.agents import AgentName
 from shared.domain.deltas import ActionDelta, ActionResult, ActionStatus
-from shared.domain.envelope import ReadRequest
 from shared.domain.human_triggers import HumanTrigger
 from shared.domain.intents import ActionType
 from shared.domain.proposals import build_proposals
@@ -28,8 +27,7 @@ def act(work: Work, action: ActionType) -> Flow:
     if proposals is None or work.state.snapshot.customer_id is None:
         return (yield from to_person(work, unclear_action(action)))
     note = CrmNoteProposal(text=f"Customer asked for {action.value} of order {proposals[0].order_id}.")
-    request = ReadRequest(state=work.seen_by(AgentName.SUPERVISOR), proposals=(*proposals, note))
-    authorised = yield from _authorise(work, request)
+    authorised = yield from _authorise(work, (*proposals, note))
     if authorised is None:
         return (yield from give_up(work, HumanTrigger.AGENT_FAILURE, "nothing could be decided about the action"))
     if authorised.delta is None:
@@ -48,10 +46,11 @@ def act(work: Work, action: ActionType) -> Flow:
     return (yield from compose_and_review(work))
 
 
-def _authorise(work: Work, request: ReadRequest) -> Flow:
+def _authorise(work: Work, proposals: tuple[Proposal, ...]) -> Flow:
     """Let the turn commit itself and the supervisor decide, waiting while an earlier turn delivers."""
     for _ in range(MAX_BUSY_WAITS):
-        outcome = work.heard(ActivityName.AUTHORISE, (yield work.exchange.read(ActivityName.AUTHORISE, request)))
+        asked = work.ask(ActivityName.AUTHORISE, AgentName.SUPERVISOR, proposals=proposals)
+        outcome = work.heard(ActivityName.AUTHORISE, (yield asked))
         if not outcome.ok:
             return None
         authorised = unpack(Authorised, outcome.value)

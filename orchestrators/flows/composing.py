@@ -12,7 +12,6 @@ from orchestrators.routing import route_draft
 from shared.domain.agents import AgentName
 from shared.domain.deltas import DraftDelta
 from shared.domain.drafts import CheckVerdict
-from shared.domain.envelope import ReadRequest
 from shared.domain.human_triggers import HumanTrigger
 from shared.domain.outcome import Outcome
 from shared.domain.retries import MAX_REVISIONS
@@ -54,20 +53,16 @@ def compose_and_review(work: Work) -> Flow:
 
 
 def _compose(work: Work, verdicts: tuple[CheckVerdict, ...], attempt: int) -> Flow:
-    request = ReadRequest(state=work.seen_by(AgentName.RESPONSE_COMPOSER), verdicts=verdicts, attempt=attempt)
-    return work.heard(ActivityName.COMPOSE, (yield work.exchange.read(ActivityName.COMPOSE, request)))
+    asked = work.ask(ActivityName.COMPOSE, AgentName.RESPONSE_COMPOSER, verdicts=verdicts, attempt=attempt)
+    return work.heard(ActivityName.COMPOSE, (yield asked))
 
 
 def _review(work: Work) -> Flow:
     """Review the draft; a sampled second validator judges beside it and only its agreement is kept (SU-06)."""
-    request = ReadRequest(state=work.seen_by(AgentName.SUPERVISOR))
+    ours = work.ask(ActivityName.REVIEW, AgentName.SUPERVISOR)
     if not work.state.snapshot.is_shadowed:
-        return work.heard(ActivityName.REVIEW, (yield work.exchange.read(ActivityName.REVIEW, request)))
-    tasks = [
-        work.exchange.read(ActivityName.REVIEW, request),
-        work.exchange.read(ActivityName.SHADOW_REVIEW, request),
-    ]
-    first, second = yield work.context.all(tasks)
+        return work.heard(ActivityName.REVIEW, (yield ours))
+    first, second = yield work.context.all([ours, work.ask(ActivityName.SHADOW_REVIEW, AgentName.SUPERVISOR)])
     reviewed = work.heard(ActivityName.REVIEW, first)
     shadow = work.heard(ActivityName.SHADOW_REVIEW, second)
     work.figures.note(shadow=_agreement(reviewed, shadow))

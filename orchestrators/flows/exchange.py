@@ -4,6 +4,7 @@ Keeps the chain (each request names the answer it follows from) and the headers 
 malformed, from somebody else or to something else counts as the agent's failure. Source: PR-01, PR-02, S2 §2.
 """
 
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Final, TypeVar
 
@@ -29,7 +30,7 @@ from shared.domain.envelope import (
 from shared.domain.errors import ErrorClass, SchemaError
 from shared.domain.ids import ConversationId, TenantId, TraceId
 from shared.domain.outcome import Failure, Outcome
-from shared.wire import pack, unpack
+from shared.wire import Packed, unpack
 
 WHO: Final = {
     ActivityName.CLASSIFY: AgentName.INTAKE_CLASSIFIER,
@@ -46,6 +47,11 @@ WHO: Final = {
 }
 """Whose activity it is; tests hold it against what each activity accepts."""
 
+REMEMBERED_MESSAGES: Final = 1_024
+"""Messages packed in earlier episodes that are kept: those of some eighty turns in flight. Value ours."""
+SAID: Final = Packed[Request](REMEMBERED_MESSAGES)
+"""What instances of this process said, so that a replay does not pack it again."""
+
 P = TypeVar("P", bound=Payload)
 
 
@@ -61,6 +67,7 @@ class Exchange:
         self._asked: dict[str, Request] = {}
         self._last: str | None = None
         self._sent = 0
+        self._began = context.now
         self._said: list[tuple[Request | AnswerEnvelope, str]] = []
 
     @property
@@ -79,15 +86,19 @@ class Exchange:
 
     def read(self, activity: ActivityName, request: ReadRequest) -> Task:
         """Ask an agent to look."""
-        return self._send(activity, self._envelope(ReadEnvelope, activity, request, None))
+        return self.read_made(activity, lambda: request)
+
+    def read_made(self, activity: ActivityName, make: Callable[[], ReadRequest]) -> Task:
+        """Ask an agent to look; `make` is called unless the message was packed in an earlier episode."""
+        return self._send(activity, lambda: self._envelope(ReadEnvelope, activity, make(), None))
 
     def write(self, activity: ActivityName, request: WriteRequest) -> Task:
         """Ask the executor to act; the grant's seal is the authority token."""
-        return self._send(activity, self._envelope(WriteEnvelope, activity, request, request.grant.seal))
+        return self._send(activity, lambda: self._envelope(WriteEnvelope, activity, request, request.grant.seal))
 
     def record(self, activity: ActivityName, request: RecordRequest) -> Task:
         """Ask the recorder to record."""
-        return self._send(activity, self._envelope(RecordEnvelope, activity, request, None))
+        return self._send(activity, lambda: self._envelope(RecordEnvelope, activity, request, None))
 
     def pause(self, after: timedelta) -> Task:
         """Return a durable timer."""
@@ -124,8 +135,10 @@ class Exchange:
             metadata=self._metadata,
         )
 
-    def _send(self, activity: ActivityName, envelope: Request) -> Task:
-        text = pack(envelope)
+    def _send(self, activity: ActivityName, build: Callable[[], Request]) -> Task:
+        # One run of one instance says one thing at one place, in every episode: it is packed in the first.
+        place = (self._context.instance_id, self._began, self._sent)
+        envelope, text = SAID.once(place, build)
         self._sent += 1
         self._asked[envelope.msg_id] = envelope
         self._said.append((envelope, text))

@@ -17,7 +17,6 @@ from shared.domain.deltas import (
     EscalationDelta,
     KnowledgeDelta,
 )
-from shared.domain.envelope import ReadRequest
 from shared.domain.intents import CustomerIntent
 from shared.wire import unpack
 
@@ -48,8 +47,7 @@ def understand(work: Work) -> Flow:
 def retrieve_again(work: Work) -> Flow:
     """Search once more with the real intent and its neighbours; the better finding counts (KB-12)."""
     activity, agent, _ = RETRIEVE
-    request = ReadRequest(state=work.seen_by(agent), intent=_intent(work), is_widened=True)
-    outcome = work.heard(activity, (yield work.exchange.read(activity, request)))
+    outcome = work.heard(activity, (yield work.ask(activity, agent, intent=_intent(work), is_widened=True)))
     work.figures.note(has_widened=True)
     if outcome.ok:
         found = unpack(KnowledgeDelta, outcome.value)
@@ -61,10 +59,7 @@ def _look(work: Work, steps: tuple[Step, ...], *, is_second: bool) -> Flow:
     """Ask at once; a step that gives up leaves its field empty for routing to see."""
     intent = _intent(work) if is_second else None
     if steps:
-        tasks = [
-            work.exchange.read(activity, ReadRequest(state=work.seen_by(agent), intent=intent))
-            for activity, agent, _ in steps
-        ]
+        tasks = [work.ask(activity, agent, intent=intent) for activity, agent, _ in steps]
         results = yield work.context.all(tasks)
         deltas: list[AnyDelta] = []
         for (activity, _, kind), raw in zip(steps, results, strict=True):

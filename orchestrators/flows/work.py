@@ -5,11 +5,15 @@ Rebuilt in every episode; nothing outlives the generator. Source: design §3.
 
 from dataclasses import dataclass, field
 
-from orchestrators.context import FlowContext
+from orchestrators.context import FlowContext, Task
 from orchestrators.flows.exchange import Exchange
 from orchestrators.names import ActivityName
+from shared.domain.actions import Proposal
 from shared.domain.agents import AgentName
 from shared.domain.deltas import AnyDelta, TurnState, apply_batch, view
+from shared.domain.drafts import CheckVerdict
+from shared.domain.envelope import ReadRequest
+from shared.domain.intents import CustomerIntent
 from shared.domain.outcome import Outcome
 from shared.domain.policy import RoutingRules
 from shared.domain.routing_facts import RoutingFacts, facts_of
@@ -66,6 +70,31 @@ class Work:
         if self._packed is None:
             self._packed = pack(seen)
         return self._packed
+
+    def ask(
+        self,
+        activity: ActivityName,
+        agent: AgentName,
+        *,
+        intent: CustomerIntent | None = None,
+        is_widened: bool = False,
+        verdicts: tuple[CheckVerdict, ...] = (),
+        attempt: int = 0,
+        proposals: tuple[Proposal, ...] = (),
+    ) -> Task:
+        """Ask an agent to look at the state as it stands."""
+
+        def make() -> ReadRequest:
+            return ReadRequest(
+                state=self.seen_by(agent),
+                intent=intent,
+                is_widened=is_widened,
+                verdicts=verdicts,
+                attempt=attempt,
+                proposals=proposals,
+            )
+
+        return self.exchange.read_made(activity, make)
 
     def apply(self, *deltas: AnyDelta) -> None:
         """Apply one join's deltas as one version step."""
