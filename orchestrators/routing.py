@@ -31,7 +31,7 @@ CHANGES: Final = frozenset(
         CustomerIntent.BILLING_DISPUTE,
     }
 )
-"""Intents that ask for a write once they name an own order, whatever else they say."""
+"""Intents about a write: naming an own order without a plain request or a question, they are for a person to read."""
 
 
 def route(facts: RoutingFacts, rules: RoutingRules, *, has_widened: bool) -> Route:
@@ -78,18 +78,19 @@ def needs_billing(state: TurnState) -> bool:
 
 
 def _action(facts: RoutingFacts, rules: RoutingRules) -> Route | None:
-    """Return the action asked for on own orders, a person where it is not clear, or None when nothing is asked.
+    """Return the action plainly asked for on own orders, a person where it is not plain, or None when nothing is asked.
 
-    A question about a refund or a charge asks for no action; "can I cancel 1003?" is a polite request.
+    A question about a refund or a charge asks for no action, and whatever else speaks of a change without plainly
+    asking for one ("do not cancel", "if it is late, refund it", "my flight was cancelled") is for a person to read.
     """
     is_change = facts.intent in CHANGES
-    if facts.confidence < rules.clarify_below or not (facts.asked or is_change):
+    if facts.confidence < rules.clarify_below:
         return None
-    if facts.own_orders and not facts.is_question:
-        if facts.is_denied or not facts.asked:
-            return _person(HumanTrigger.ACTION_NEEDS_PERSON, reason="the customer asks for a change")
+    if facts.asked and facts.own_orders:
         return Route(kind=RouteKind.ACT, act=facts.asked[0])
-    if is_change and facts.has_orders and facts.is_known and not facts.names_order and not facts.is_polite_question:
+    if is_change and facts.own_orders and not facts.is_question:
+        return _person(HumanTrigger.ACTION_NEEDS_PERSON, reason="the customer speaks of a change")
+    if facts.asked and facts.has_orders and facts.is_known and not facts.names_order:
         if facts.has_clarified:
             return _person(HumanTrigger.ACTION_NEEDS_PERSON, reason="the customer asks for a change of some order")
         return Route(kind=RouteKind.CLARIFY, reason=WHICH_ORDER)

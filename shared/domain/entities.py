@@ -5,6 +5,7 @@ context agent. Pure. Source: CL-03, design §9 "Identifiers in a message are che
 """
 
 import re
+import unicodedata
 from typing import Final
 
 from shared.domain.deltas import Entities
@@ -57,7 +58,7 @@ _SKU = re.compile(
     r"(?<![\w#/-])(?=[A-Za-z0-9/-]*[A-Za-z])(?=[A-Za-z0-9/-]*\d)[A-Za-z0-9]+(?:[-/][A-Za-z0-9]+)+(?![\w/-])"
 )
 _ORDER_CONTEXT = re.compile(
-    rf"\b(?:{_ORDER_WORD}|where(?:'?s)?|track(?:ing)?|status|ship(?:ped|ping)?|arriv\w+|deliver\w*|parcel|package|cancel\w*|refund\w*|return\w*|"
+    rf"\b(?:{_ORDER_WORD}|sipari[sş]\w*|where(?:'?s)?|track(?:ing)?|status|ship(?:ped|ping)?|arriv\w+|deliver\w*|parcel|package|cancel\w*|refund\w*|return\w*|"
     r"dónde|où|wo|cadê|onde|dov|waar|paquete|colis|paket|pakket|pacco|kahan|kab)\b",
     re.IGNORECASE,
 )
@@ -76,8 +77,9 @@ def extract_entities(text: MaskedText) -> Entities:
     A number is an order only by its `#`, a word beside it, or a message that talks about an order; money, sizes, dates,
     postcodes and contact tokens are none.
     """
-    contacts = tuple(match[0] for match in _CONTACT.finditer(text.value))
-    body = _blank(_blank(_blank(text.value, _CONTACT), _UUID), _URL)
+    written = _ascii_digits(text.value)
+    contacts = tuple(match[0] for match in _CONTACT.finditer(written))
+    body = _blank(_blank(_blank(written, _CONTACT), _UUID), _URL)
     accounts, body = _take(body, _ACCOUNT)
     skus, rest = _take_skus(body)
     orders = _orders(rest)
@@ -87,6 +89,13 @@ def extract_entities(text: MaskedText) -> Entities:
         account_ids=_once(accounts),
         contact_tokens=_once(contacts),
     )
+
+
+def _ascii_digits(text: str) -> str:
+    """Write every decimal digit (full-width, Arabic-Indic, Devanagari …) as 0–9; keeps the length."""
+    if text.isascii():
+        return text
+    return "".join(str(unicodedata.decimal(char)) if char.isdecimal() else char for char in text)
 
 
 def _orders(body: str) -> list[str]:

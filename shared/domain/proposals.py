@@ -20,7 +20,7 @@ from shared.domain.actions import (
 )
 from shared.domain.deltas import TurnState
 from shared.domain.intents import ActionType
-from shared.domain.routing_facts import named_orders
+from shared.domain.routing_facts import asked_for, named_orders
 from shared.domain.sources import Order
 from shared.domain.typed_values import ValueKind, equals, extract_values
 from shared.domain.typed_values.folding import fold
@@ -33,16 +33,18 @@ MIN_WORD_CHARS: Final = 3
 
 def build_proposals(state: TurnState, action: ActionType) -> tuple[OrderProposal, ...] | None:
     """Return one proposal an own order named, or None when the message leaves open what exactly is meant."""
-    orders = named_orders(state)
+    orders, request = named_orders(state), asked_for(state)
     if not orders or len(orders) > MAX_PROPOSALS or (state.account is not None and state.account.missing_order_refs):
         return None
-    built = [_about(order, action, state) for order in orders]
+    if request is None or request.action is not action or (not request.refs and len(orders) > 1):
+        return None
+    built = [_about(order, action, state, request.clause) for order in orders]
     return None if any(proposal is None for proposal in built) else tuple(p for p in built if p is not None)
 
 
-def _about(order: Order, action: ActionType, state: TurnState) -> OrderProposal | None:
+def _about(order: Order, action: ActionType, state: TurnState, clause: str) -> OrderProposal | None:
     language = state.classification.language if state.classification else "en"
-    lines = named_lines(order, state.snapshot.message.value)
+    lines = named_lines(order, clause)
     if lines is None:
         return None
     match action:
@@ -83,7 +85,10 @@ def named_lines(order: Order, text: str) -> tuple[LineRef, ...] | None:
             return None
         if is_named:
             chosen.append(LineRef(line_id=line.line_id or line.sku, quantity=line.quantity))
-    return () if len(chosen) == len(order.lines) else tuple(chosen)
+    if len(chosen) == len(order.lines):
+        return ()
+    # A part of an order that was bought more than once may mean one of them or all: the message does not say.
+    return tuple(chosen) if all(line.quantity == 1 for line in chosen) else None
 
 
 def _is_whole(order: Order, text: str, language: str) -> bool:

@@ -6,25 +6,17 @@ without keeping what the customer wrote. Source: design §4, SC-02 (dry run), PV
 
 from pydantic import Field
 
-from shared.domain.action_words import asked_for, is_denied
-from shared.domain.deltas import Account, Classification, Knowledge, TurnState, WaitingRule
+from shared.domain.deltas import Account, Knowledge, TurnState, WaitingRule
 from shared.domain.drafts import Check
 from shared.domain.human_triggers import HumanTrigger, Severity
 from shared.domain.ids import digest
 from shared.domain.intents import ISSUE_INTENTS, NEEDS, ActionType, CustomerIntent
 from shared.domain.question_form import is_question
+from shared.domain.requests import PlainRequest, is_only_a_number, read_request
 from shared.domain.retries import MAX_REVISIONS
 from shared.domain.sources import Order
+from shared.domain.typed_values.folding import fold
 from shared.domain.wire_model import Wire
-
-ACTION_OF: dict[CustomerIntent, ActionType] = {
-    CustomerIntent.ORDER_CANCEL: ActionType.CANCEL_ORDER,
-    CustomerIntent.REFUND: ActionType.REFUND,
-    CustomerIntent.BILLING_DISPUTE: ActionType.REFUND,
-}
-"""Intents that ask for one action whatever their words."""
-BY_WORDS = frozenset({CustomerIntent.ORDER_CHANGE, CustomerIntent.RETURN_EXCHANGE, CustomerIntent.DELIVERY_PROBLEM})
-"""Intents that may ask for an action, if their words name one of `may_propose`."""
 
 
 class RoutingFacts(Wire):
@@ -57,9 +49,7 @@ class RoutingFacts(Wire):
     is_polite_question: bool = False
     """Counting "can I …?" as a question too."""
     asked: tuple[ActionType, ...] = ()
-    """Actions the message's words name."""
-    is_denied: bool = False
-    """It says that something of the kind is not wanted."""
+    """The action the message plainly asks for; empty when it does not, or not plainly."""
     retrieval_confidence: float = 0.0
     is_exact_match: bool = False
     is_knowledge_down: bool = False
@@ -75,7 +65,7 @@ def facts_of(state: TurnState, *, revisions: int = 0, has_conflict: bool = False
     """Return what routing may know of the state."""
     found, watch, knowledge = state.classification, state.escalation, state.knowledge
     snapshot, text = state.snapshot, state.snapshot.message.value
-    issue = issue_key(state)
+    issue, request = issue_key(state), asked_for(state)
     return RoutingFacts(
         is_classified=found is not None,
         is_watched=watch is not None,
@@ -98,8 +88,7 @@ def facts_of(state: TurnState, *, revisions: int = 0, has_conflict: bool = False
         has_orders=bool((state.account or Account()).orders),
         is_question=is_question(text),
         is_polite_question=is_question(text, with_permission=True),
-        asked=_asked(found, text),
-        is_denied=is_denied(text),
+        asked=(request.action,) if request is not None else (),
         retrieval_confidence=(knowledge or Knowledge()).confidence,
         is_exact_match=knowledge is not None and any(a.is_identifier_match for a in knowledge.articles[:1]),
         is_knowledge_down=knowledge is None or knowledge.is_unavailable,
@@ -133,14 +122,17 @@ def named_orders(state: TurnState) -> tuple[Order, ...]:
     return tuple(order for order in account.orders if order.order_id.upper() in wanted)
 
 
-def _asked(found: Classification | None, text: str) -> tuple[ActionType, ...]:
-    """Return what the intent, or else the words, ask to be done; in the order of the intent's own table."""
-    if found is None:
-        return ()
-    intent = found.customer_intent
-    if intent in ACTION_OF:
-        return (ACTION_OF[intent],)
-    if intent not in BY_WORDS:
-        return ()
-    named = asked_for(text)
-    return tuple(action for action in NEEDS[intent].may_propose if action in named)
+def asked_for(state: TurnState) -> PlainRequest | None:
+    """Return what the customer plainly asks to be done, read together with our own question if this answers it."""
+    found, snapshot = state.classification, state.snapshot
+    if found is None or not NEEDS[found.customer_intent].may_propose:
+        return None
+    refs = frozenset(ref.upper() for ref in found.entities.order_refs)
+    text = snapshot.message.value
+    earlier = [line.text.value for line in snapshot.context.history if line.role == "customer"]
+    if snapshot.has_clarified and earlier and is_only_a_number(text, refs):
+        text = f"{earlier[-1]}\n{text}"
+    lines = [line for order in named_orders(state) for line in order.lines]
+    words = " ".join(f"{line.title} {line.variant} {line.sku}" for line in lines)
+    known = frozenset("".join(c if c.isalnum() or c in "-'./" else " " for c in fold(words).text).split())
+    return read_request(text, refs=refs, known=known | frozenset(part for word in known for part in word.split("-")))

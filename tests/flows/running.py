@@ -6,7 +6,7 @@ Real stores, records, retrieval and checks; only the models are scripted. Source
 import json
 import secrets
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
@@ -15,6 +15,7 @@ import httpx
 from azure.functions.meta import Datum
 
 from local.indexing import Fn, index
+from local.operations import Ended
 from local.product import ProductChanges
 from local.replay_check import replay_check
 from local.scribe import AlreadyActive
@@ -304,8 +305,9 @@ class Flows:
         await until(came, f"case {id} is {status}")
 
     async def hint(self, id: str) -> None:
-        """Tell the action's instance to look at the store."""
-        await self.host.operations.raise_event(action_instance_id(id), EventName.ACTION_CHANGED.value, "{}")
+        """Tell the action's instance to look at the store; one that has ended has looked."""
+        with suppress(Ended):
+            await self.host.operations.raise_event(action_instance_id(id), EventName.ACTION_CHANGED.value, "{}")
 
     async def action_ended(self, id: str) -> Action:
         """Return the action once its own instance has seen it through."""

@@ -60,7 +60,6 @@ def asking(message: str, *named: str, missing: tuple[str, ...] = ()) -> TurnStat
         ("please refund order 1001", ()),
         ("refund order 1001, i paid 40.00 euro", ()),
         ("refund the walnut tray of order 1001", (LineRef(line_id="TR-1", quantity=1),)),
-        ("refund NA-2 from order 1001", (LineRef(line_id="NA-2", quantity=2),)),
         ("refund the walnut tray, the napkin and the tablecloth of 1001", ()),
     ],
 )

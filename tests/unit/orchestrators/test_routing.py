@@ -227,13 +227,25 @@ def test_weak_retrieval_is_widened_once_and_then_given_to_a_person() -> None:
 
 
 @pytest.mark.req("RT-02", "AX-05")
-def test_billing_dispute_on_an_own_order_asks_the_supervisor_about_a_refund() -> None:
-    """S2 §3: account context → supervisor (authority) → executor; routing itself allows nothing."""
-    state = a_state(CustomerIntent.BILLING_DISPUTE, orders=("1001",), named=("1001",))
+def test_billing_dispute_that_plainly_asks_for_a_refund_asks_the_supervisor_about_one() -> None:
+    """S2 §3: account context → supervisor (authority) → executor; a complaint about a charge alone is a person's."""
+    asks = a_state(
+        CustomerIntent.BILLING_DISPUTE,
+        orders=("1001",),
+        named=("1001",),
+        message=MaskedText("please refund order 1001"),
+    )
+    complains = a_state(
+        CustomerIntent.BILLING_DISPUTE,
+        orders=("1001",),
+        named=("1001",),
+        message=MaskedText("charged twice for order 1001"),
+    )
 
-    decision = route(state, has_widened=False)
+    decision = route(asks, has_widened=False)
 
     assert (decision.kind, decision.act) == (RouteKind.ACT, ActionType.REFUND)
+    assert route(complains, has_widened=False).triggers == (HumanTrigger.ACTION_NEEDS_PERSON,)
 
 
 @pytest.mark.req("RT-02")
