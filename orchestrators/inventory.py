@@ -25,6 +25,7 @@ HTTP_FUNCTIONS: Final = (
     "desk_case",
     "desk_cases",
     "desk_claim",
+    "desk_outcome",
     "desk_rejection",
     "desk_release",
     "desk_reply",

@@ -129,7 +129,7 @@ def _check_open(action: Action, now: datetime) -> None:
         case ActionState.EXPIRED:
             said = "Nobody decided in time; nothing was done."
         case ActionState.UNCLEAR:
-            said = "It is not known whether the shop has done it: look there; nothing is repeated by itself."
+            said = "It is not known whether the shop has done it: look there and say what you found (outcome)."
         case _ if now >= action.expires_at:
             said = f"The time to decide was over at {action.expires_at.isoformat()}; nothing was done."
         case _:

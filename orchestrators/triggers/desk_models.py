@@ -1,6 +1,7 @@
 """Requests and responses of the built-in desk. Source: HD-01, design §7 desk rows."""
 
 from datetime import datetime
+from typing import Final
 
 from pydantic import Field, field_validator
 
@@ -21,6 +22,9 @@ from orchestrators.triggers.models import (
 from shared.domain.actions import MAX_REASON_CHARS, Address, LineRef
 from shared.domain.case import CaseStatus
 from shared.domain.human_triggers import HumanTrigger
+
+MAX_REFERENCE_CHARS: Final = 128
+"""Longest id of a shop's. Unit: characters. Value ours."""
 
 
 class QueueQuery(QueryModel):
@@ -112,6 +116,22 @@ class RejectIn(Request):
 
     reason: Line = Field(default="", max_length=MAX_REASON_CHARS)
     """For the desk; the customer is not shown it."""
+
+
+class OutcomeIn(Request):
+    """What a person found at the shop about an action nobody could read the end of."""
+
+    done: bool
+    reference: str | None = Field(default=None, min_length=1, max_length=MAX_REFERENCE_CHARS)
+    """The shop's own id of what was done; only for what was done."""
+
+    @field_validator("reference")
+    @classmethod
+    def _is_an_id(cls, reference: str | None) -> str | None:
+        # It is stored as it is, so it must not be where a customer's address ends up.
+        if reference is not None and (not reference.isprintable() or not reference.strip() or "@" in reference):
+            raise ValueError("must be the shop's own id: one printable line without an e-mail address")
+        return reference.strip() if reference is not None else None
 
 
 class CaseShown(CaseSummary):

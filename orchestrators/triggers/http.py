@@ -226,6 +226,13 @@ async def desk_rejection(req: func.HttpRequest, client: df.DurableOrchestrationC
     return await serve("v1/desk/cases/{case}/reject", req, client)
 
 
+@blueprint.route(route="v1/desk/cases/{case}/outcome", methods=METHODS)
+@blueprint.durable_client_input(client_name="client")
+async def desk_outcome(req: func.HttpRequest, client: df.DurableOrchestrationClient) -> func.HttpResponse:
+    """What became of an unclear action."""
+    return await serve("v1/desk/cases/{case}/outcome", req, client)
+
+
 @blueprint.route(route="health/live", methods=METHODS)
 async def health_live(req: func.HttpRequest) -> func.HttpResponse:
     """Liveness."""

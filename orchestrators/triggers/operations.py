@@ -19,6 +19,7 @@ from orchestrators.triggers import (
     messages,
     models,
     openapi,
+    outcomes,
     oversight,
     oversight_models,
     policies,
@@ -212,6 +213,10 @@ _OWN: Final[tuple[Operation, ...]] = (
         "reject_action", "POST", f"{_CASE}/reject", "Refuse the action a case is about; for approvers.",
         approvals.reject_action, {200: desk_models.CaseShown}, _DESK,
         request=desk_models.RejectIn, is_body_optional=True,
+    ),
+    Operation(
+        "record_outcome", "POST", f"{_CASE}/outcome", "Say what became of an unclear action; for approvers.",
+        outcomes.record_outcome, {200: desk_models.CaseShown}, _DESK, request=desk_models.OutcomeIn,
     ),
     Operation(
         "list_audits", "GET", "v1/desk/audits", "Read the turns drawn for a person to look at.",

@@ -278,13 +278,15 @@ class Action(Wire):
     """How often its grant was consumed."""
     started_at: datetime | None = None
     effect: Effect | None = None
+    found_by: str = ""
+    """Person on whose word it ended after it was unclear; empty when the shop's own word is known."""
     severity: str = "normal"
     requested_at: datetime
     updated_at: datetime
     expires_at: datetime
     """When a decision nobody took is over."""
     is_told: bool = False
-    """The customer and the desk know how it ended."""
+    """The customer and the desk know how it ended; while it is unclear, the desk knows that it is."""
 
     @property
     def spoken_for_minor(self) -> int:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from shared.domain.actions import Action, ActionOp, Effect, Proposal
+from shared.domain.actions import Action, ActionOp, ActionState, Effect, Proposal
 from shared.domain.ids import CaseId, ConversationId, MessageId
 from shared.domain.intents import CustomerIntent
 from shared.domain.lanes import LaneStanding
@@ -89,12 +89,23 @@ class ActionDecisions(Protocol):
         """
         ...
 
+    async def found(self, scope: CustomerScope, action_id: str, *, by: str, effect: Effect | None) -> Action:
+        """Write what a person found of an unclear action: its effect, or None when it was not done.
+
+        Its end has to be told anew, whatever the desk was told meanwhile; finding the same again is success.
+        Raises: NotFound; StalenessError when it is not unclear and has not ended so; AuthorityError without `by`.
+        """
+        ...
+
     async def mark_cased(self, scope: CustomerScope, action_id: str, case: CaseId) -> None:
         """Record that the action's approval case is in the queue."""
         ...
 
-    async def mark_told(self, scope: CustomerScope, action_id: str) -> None:
-        """Record that the customer and the desk know how the action ended."""
+    async def mark_told(self, scope: CustomerScope, action_id: str, *, told: ActionState | None = None) -> None:
+        """Record that the customer and the desk know how the action ended.
+
+        With `told`, the state they were told of: an action that has moved on since is still to be told.
+        """
         ...
 
 

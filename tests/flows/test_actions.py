@@ -135,6 +135,36 @@ async def test_an_action_nobody_decides_about_expires_and_both_sides_are_told(fl
     assert (await flows.case(approval_case_id(action.action_id))).status.value == "resolved"
 
 
+@pytest.mark.req("AX-02", "GO-03")
+@pytest.mark.parametrize(
+    ("done", "state", "said"),
+    [(True, ActionState.EXECUTED, "have cancelled"), (False, ActionState.REFUSED, "is not carried out")],
+    ids=["it was done", "it was not done"],
+)
+async def test_what_a_person_found_of_an_unclear_action_is_told_once_and_ends_its_case(
+    flows: Flows, done: bool, state: ActionState, said: str
+) -> None:
+    """The desk was told that nobody knows; the customer is told when somebody does, and nothing is called again."""
+    sent, _, action = await asked_to_cancel(flows)
+    case = approval_case_id(action.action_id)
+    await flows.edit_action(action.action_id, state=ActionState.UNCLEAR, reason="the shop cannot be read")
+    await flows.found(f"a-{action.action_id}")
+    await flows.hint(action.action_id)
+    unclear = await flows.action_ended(action.action_id)
+    before, open_case = await flows.outbox(sent.conversation), await flows.case(case)
+
+    first = await flows.desk("outcome", case, {"done": done})
+    ended = await flows.action_ended(action.action_id)
+    again = await flows.desk("outcome", case, {"done": done})
+
+    assert (unclear.state, unclear.is_told, open_case.closed_at) == (ActionState.UNCLEAR, True, None)
+    assert (first.status_code, again.status_code) == (200, 200), (first.text, again.text)
+    assert (ended.state, ended.is_told, ended.starts) == (state, True, 0)
+    notices = (await flows.outbox(sent.conversation))[len(before) :]
+    assert [said in row.text.value for row in notices] == [True]
+    assert (await flows.case(case)).status.value == "resolved"
+
+
 @pytest.mark.req("AX-02")
 async def test_what_changed_since_the_approval_goes_back_to_the_desk(flows: Flows) -> None:
     """Minting reads the refundable amount again: it is no longer what the person saw."""

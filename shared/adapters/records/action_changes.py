@@ -1,4 +1,4 @@
-"""Pure changes of an action: what a decision, a start and an end make of it, and what they may not touch.
+"""Pure changes of an action: what a decision, a start, an end and a finding make of it, and what they may not touch.
 
 The rules the conditional writes apply; reads no store and no clock. Source: design §9 "Approvals", AX-02, AX-03.
 """
@@ -66,9 +66,9 @@ def decided(action: Action, op: ActionOp, details: Details, now: datetime) -> Ac
     is_taken = action.state in _TAKEN[op]
     if is_taken and op is not _O.RETURN_TO_DESK:
         return None
-    if action.state is _S.EXECUTING or (action.state is _S.UNCLEAR and not details.by):
+    if action.state in (_S.EXECUTING, _S.UNCLEAR):
         raise StalenessError(
-            f"action {action.action_id!r} is {action.state.value}: only the shop, or a person, says more"
+            f"action {action.action_id!r} is {action.state.value}: only the shop, or who looked there, says more"
         )
     if action.state is _S.APPROVED and details.starts != action.starts:
         raise StalenessError(f"action {action.action_id!r} was started since")
@@ -141,7 +141,34 @@ def finished(
         if is_moot or action.grant_id != grant_id or action.state in _TAKEN.get(op, ()):
             return None
         update = {"reason": reason}
-    return action.model_copy(update={**update, "state": after(op, action.state), "updated_at": now})
+    # The desk may have been told that it was unclear: how it ended is news all the same.
+    update |= {"state": after(op, action.state), "is_told": False, "updated_at": now}
+    return action.model_copy(update=update)
+
+
+def found(action: Action, by: str, effect: Effect | None, now: datetime) -> Action | None:
+    """Return the unclear action after a person looked at the shop; None when it is known to have ended so.
+
+    Without an effect it was not done. What the desk was told, that nobody knew, is not how it ended.
+    Raises: StalenessError when it is not unclear; AuthorityError for a finding nobody vouches for.
+    """
+    if not by:
+        raise AuthorityError("a finding names who found it")
+    op, end, said = (_O.REFUSE, _S.REFUSED, "not done") if effect is None else (_O.CONFIRM, _S.EXECUTED, "done")
+    if action.state is end:
+        return None
+    if action.state is not _S.UNCLEAR:
+        raise StalenessError(f"action {action.action_id!r} is {action.state.value}, not unclear")
+    return action.model_copy(
+        update={
+            "state": after(op, action.state),
+            "reason": f"a person found that it was {said}",
+            "effect": effect,
+            "found_by": by,
+            "is_told": False,
+            "updated_at": now,
+        }
+    )
 
 
 def _check_proposal(action: Action, proposal: Proposal | None) -> None:

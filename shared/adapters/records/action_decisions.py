@@ -6,7 +6,7 @@ series moves by its ETag in the batch that creates the action. Source: AX-02, AX
 
 import asyncio
 
-from shared.adapters.records.action_changes import Details, decided
+from shared.adapters.records.action_changes import Details, decided, found
 from shared.adapters.records.action_rows import (
     CAS_ATTEMPTS,
     ActionRows,
@@ -16,7 +16,7 @@ from shared.adapters.records.action_rows import (
     to_row,
 )
 from shared.adapters.records.codec import from_stored, to_document
-from shared.domain.actions import SETTLED, Action, ActionOp, ActionState, Proposal, new_action_id, series_id
+from shared.domain.actions import SETTLED, Action, ActionOp, ActionState, Effect, Proposal, new_action_id, series_id
 from shared.domain.errors import AlreadyExists, NotFound, Unavailable, VersionConflict
 from shared.domain.ids import CaseId, ConversationId, MessageId, digest
 from shared.domain.money import Money
@@ -76,6 +76,13 @@ class Deciding(ActionRows):
         details = Details(reason, amount, by, policy_version, proposal, case, starts)
         return await self._change(scope, action_id, lambda current: decided(current, op, details, self._clock.now()))
 
+    async def found(self, scope: CustomerScope, action_id: str, *, by: str, effect: Effect | None) -> Action:
+        """Write what a person found of an unclear action; see `action_changes.found`.
+
+        Raises: NotFound; StalenessError; AuthorityError.
+        """
+        return await self._change(scope, action_id, lambda current: found(current, by, effect, self._clock.now()))
+
     async def mark_cased(self, scope: CustomerScope, action_id: str, case: CaseId) -> None:
         """Record that the action's approval case is in the queue. Raises: NotFound."""
         await self._change(
@@ -84,11 +91,14 @@ class Deciding(ActionRows):
             lambda current: None if current.case_id == case else current.model_copy(update={"case_id": case}),
         )
 
-    async def mark_told(self, scope: CustomerScope, action_id: str) -> None:
+    async def mark_told(self, scope: CustomerScope, action_id: str, *, told: ActionState | None = None) -> None:
         """Record that the customer and the desk know how the action ended. Raises: NotFound."""
-        await self._change(
-            scope, action_id, lambda current: None if current.is_told else current.model_copy(update={"is_told": True})
-        )
+
+        def marked(current: Action) -> Action | None:
+            has_moved_on = told is not None and current.state is not told
+            return None if current.is_told or has_moved_on else current.model_copy(update={"is_told": True})
+
+        await self._change(scope, action_id, marked)
 
     async def _file(self, scope: CustomerScope, asked: ActionRequest, request_id: str, newest: Stored | None) -> Action:
         """Write the request down with the action it means. Raises: AlreadyExists, VersionConflict: read anew."""

@@ -21,6 +21,12 @@ class ActionRecords(ActionReading, Deciding, Claiming, Sweeping):
         super().__init__(documents, clock)
         self._past = OrderedDict()
 
+    async def found(self, scope: CustomerScope, action_id: str, *, by: str, effect: Effect | None) -> Action:
+        """Write what a person found, and let the shop's next payment be compared with this one too."""
+        action = await super().found(scope, action_id, by=by, effect=effect)
+        self._remember(action)
+        return action
+
     async def finish(
         self,
         scope: CustomerScope,

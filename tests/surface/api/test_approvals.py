@@ -96,9 +96,8 @@ class Pending:
         run(self.api.services.actions.decide(self.scope, self.action.action_id, op, reason="elsewhere", **more))
 
 
-@pytest.fixture
-def shop(api: Api) -> Shop:
-    """A tenant of the test with two approvers beside its agent."""
+def shop_with_approvers(api: Api) -> Shop:
+    """Return a tenant of the test with two approvers beside its agent."""
     made = api.new_shop()
     for name in ("approver", "approver2"):
         body = {"scope": "desk", "owner": name, "role": "approver"}
@@ -106,6 +105,12 @@ def shop(api: Api) -> Shop:
             "key"
         ]
     return made
+
+
+@pytest.fixture
+def shop(api: Api) -> Shop:
+    """A tenant with two approvers."""
+    return shop_with_approvers(api)
 
 
 @pytest.mark.req("GO-03", "AX-02", "HD-01")
