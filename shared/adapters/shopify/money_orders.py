@@ -26,7 +26,6 @@ MAX_PAYMENTS: Final = 5
 """Payments read of one refund: a gift card, a card, store credit. Value ours."""
 _MOVED: Final = frozenset({"SUCCESS", "PENDING"})
 """States of a payment the shop has accepted. Source: shopify.dev OrderTransactionStatus, 2026-10."""
-_FAILED: Final = frozenset({"FAILURE", "ERROR"})
 
 REFUND_FIELDS: Final = (
     f"id note createdAt totalRefundedSet {MONEY_FIELDS}"
@@ -60,13 +59,14 @@ class RefundNode(Answer):
     def paid(self) -> Money:
         """Return what goes back to the payments it came from.
 
-        Raises: Unavailable while that is open; IntegrationError when a payment failed, or not all of them were read.
+        Raises: Unavailable while a payment is open, or failed: then a person has to look before long; IntegrationError
+        when not all of them were read.
         """
         payments = [payment for payment in self.transactions.nodes if payment.kind == "REFUND"]
-        if self.transactions.page_info.has_next_page or any(p.status in _FAILED for p in payments):
-            raise IntegrationError(f"refund {from_gid(self.id)!r} is recorded, and its money has not moved as recorded")
+        if self.transactions.page_info.has_next_page:
+            raise IntegrationError(f"refund {from_gid(self.id)!r} has more than {MAX_PAYMENTS} payments")
         if any(payment.status not in _MOVED for payment in payments):
-            raise Unavailable(f"refund {from_gid(self.id)!r} is still being paid")
+            raise Unavailable(f"refund {from_gid(self.id)!r} is recorded, and not all of it is paid")
         nothing = Money(amount_minor=0, currency=self.total_refunded_set.presentment_money.currency_code)
         return sum((to_seen_money(payment.amount_set) for payment in payments), nothing)
 

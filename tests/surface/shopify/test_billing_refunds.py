@@ -13,6 +13,7 @@ import pytest
 from agents.action_executor import PATIENCE
 from shared.adapters.shopify.marks import bears_mark, is_marked, to_key, to_mark
 from shared.adapters.shopify.money_orders import MAX_REFUNDS
+from shared.authority.verify import verify_grant
 from shared.domain.actions import ActionState, CreditProposal, RefundProposal
 from shared.domain.errors import IntegrationError, OutcomeUnknown
 from shared.domain.intents import ActionType
@@ -78,6 +79,23 @@ async def test_less_than_all_of_an_order_is_money_alone(billed: ShopifyUnderTest
     assert effect.amount == usd(500)
     assert not {"refundLineItems", "shipping"} & set(given)
     assert [line.refundable for line in billed.order.lines] == [1, 2]
+
+
+@pytest.mark.req("AX-02", "AX-05")
+@pytest.mark.parametrize("granted_minor", [501, 4000])
+async def test_no_grant_moves_more_than_was_asked_for(billed: ShopifyUnderTest, granted_minor: int) -> None:
+    """The order holds it, the seal is good, the proposal names less."""
+    await billed.seed("delivered")
+    part = REFUND.model_copy(update={"amount": usd(500)})
+    action = await billed.stage.approved(billed.ana, part)
+    raised = action.model_copy(update={"amount": usd(granted_minor)})
+    keys, signed = billed.stage.seals.ring(), billed.stage.seal(raised, fence=1)
+    verified = verify_grant(signed, raised, now=billed.clock.now(), keys=keys)
+
+    with pytest.raises(Declined):
+        await billed.billing.refund(verified, part)
+
+    assert await billed.effects() == 0
 
 
 @pytest.mark.req("AX-02")
