@@ -140,6 +140,7 @@ class ShopifyUnderTest(BillingUnderTest):
     server: ShopifyServer
     shop: Shop
     billing: ShopifyBilling
+    installations: InstallationRecords
     people: dict[CustomerScope, Customer]
     ana: CustomerScope
     ben: CustomerScope
@@ -244,6 +245,7 @@ async def open_shopify(folder: Path, clock: FixedClock) -> AsyncIterator[Shopify
             server,
             shop,
             billing,
+            installations,
             dict(zip((ana, ben), people, strict=True)),
             ana,
             ben,
