@@ -96,15 +96,18 @@ async def expire_action(ref: ActionRef, services: Services) -> bool:
 
 
 async def settle_action(ref: ActionRef, services: Services) -> bool:
-    """Tell the customer and the desk how the action ended; False when they know.
+    """Tell the customer and the desk how the action ended; False when they know, or cannot be told yet.
 
     What became known of an unclear one meanwhile stays untold: the sweep sees to it.
     """
     action = await _action(ref, services)
     if action.is_told:
         return False
-    await tell(action, services)
-    await services.actions.mark_told(CustomerScope(ref.tenant_id, ref.account_id), ref.action_id, told=action.state)
+    scope = CustomerScope(ref.tenant_id, ref.account_id)
+    if not await tell(action, services):
+        await services.actions.hold(scope, ref.action_id)
+        return False
+    await services.actions.mark_told(scope, ref.action_id, told=action.state)
     return True
 
 

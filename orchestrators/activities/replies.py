@@ -4,13 +4,21 @@ Never takes loose text: a reply is an ApprovedReply that verified, or one of our
 """
 
 from datetime import datetime
-from typing import Final
+from typing import Final, assert_never
 
-from shared.domain.deltas import ActionResult, TurnState
+from shared.domain.deltas import ActionResult, ActionStatus, TurnState
 from shared.domain.drafts import ApprovedReply
 from shared.domain.human_triggers import HumanTrigger, Severity
 from shared.domain.ids import CaseId, OrderId
-from shared.domain.phrases import Phrase, in_progress_text, pending_text, phrase, phrase_language, waiting_text
+from shared.domain.phrases import (
+    Phrase,
+    done_sentence,
+    in_progress_text,
+    pending_text,
+    phrase,
+    phrase_language,
+    waiting_text,
+)
 from shared.domain.policy import TenantPolicy
 from shared.domain.routing_facts import issue_key
 from shared.domain.sources import RetrievedArticle
@@ -44,9 +52,10 @@ def approved_result(state: TurnState, approved: ApprovedReply) -> TurnResult:
 
 
 def canned_result(state: TurnState, kind: CannedKind, policy: TenantPolicy) -> TurnResult:
-    """Return the result of a turn answered by a fixed text."""
+    """Return the result of a turn answered by a fixed text; what was done in it is said first, from its record."""
     language = reply_language(state, policy)
     text, outcome = _fixed(state, kind, language, policy)
+    text = " ".join((*_done(state, language), text))
     if state.snapshot.is_first_reply:
         notice = Phrase.AI_NOTICE_HANDOFF if kind is CannedKind.HANDOFF else Phrase.AI_NOTICE
         text = f"{phrase(notice, language, shop=policy.shop_name)} {text}"
@@ -61,18 +70,43 @@ def _fixed(state: TurnState, kind: CannedKind, language: str, policy: TenantPoli
             social = state.classification.social if state.classification else ""
             return phrase(_SOCIAL.get(social, Phrase.GREETING), language, shop=policy.shop_name), Outcome.ANSWERED
         case CannedKind.ACTION_PENDING:
-            return pending_text(language, order=_order(state)), Outcome.ACKNOWLEDGED
+            return pending_text(language, order=_order(state, ActionStatus.PENDING_APPROVAL)), Outcome.ACKNOWLEDGED
         case CannedKind.ACTION_IN_PROGRESS:
-            return in_progress_text(language, order=_order(state)), Outcome.ACKNOWLEDGED
+            return in_progress_text(language, order=_order(state, ActionStatus.IN_PROGRESS)), Outcome.ACKNOWLEDGED
         case _:
             key, outcome = _PHRASES[kind]
             return phrase(key, language, shop=policy.shop_name), outcome
 
 
-def _order(state: TurnState) -> OrderId | None:
-    """Return the one order this turn acts on; none when there are several."""
-    orders = {outcome.order_id for outcome in state.outcomes if outcome.order_id is not None}
+def _order(state: TurnState, status: ActionStatus) -> OrderId | None:
+    """Return the one order of the turn's actions that stand so; none when there are several."""
+    orders = {o.order_id for o in state.outcomes if o.order_id is not None and o.status is status}
     return next(iter(orders)) if len(orders) == 1 else None
+
+
+def _done(state: TurnState, language: str) -> tuple[str, ...]:
+    """Return what the customer is told of what was done in this turn, each once."""
+    sentences = (done_sentence(outcome, phrase_language(language)) for outcome in state.outcomes)
+    return tuple(dict.fromkeys(sentence for sentence in sentences if sentence))
+
+
+def says_end(result: TurnResult, action: ActionResult) -> bool:
+    """Tell whether a turn's answer says how the action ended: in its own words, or by an approved sentence that cites it.
+
+    What the turn refused and a person took over for is that person's to explain: their case lists it, nothing was done.
+    """
+    match action.status:
+        case ActionStatus.EXECUTED:
+            sentence = done_sentence(action, result.language)
+            is_said = result.reply is not None and sentence in result.reply.value
+            return is_said or any(source.ref == action.ref for source in result.sources)
+        case ActionStatus.REFUSED:
+            shown = (a.action_id == action.action_id and a.status == action.status.value for a in result.actions)
+            return result.case_id is not None and any(shown)
+        case ActionStatus.PENDING_APPROVAL | ActionStatus.IN_PROGRESS:
+            return False
+        case _:
+            assert_never(action.status)
 
 
 def handoff_result(

@@ -1,12 +1,17 @@
 """How an action that outlived its turn is told: a notice to the customer, and what becomes of its case at the desk.
 
-A turn that already said so is not repeated; a conversation a person owns is told through its case only. Source:
-design §9 "Approvals" (expiry tells the customer and the desk), AX-03.
+Every conversation that asked hears of it once; a turn that already said so is not repeated. One that a person owns is
+theirs to speak in: their case shows what happened, and the customer is told here when it is the bot's again, never
+taken for told before. Source: design §9 "Approvals" (expiry tells the customer and the desk), AX-03.
 """
 
+from contextlib import suppress
+
 from orchestrators.activities.authorising import open_approval, reopen_approval
+from orchestrators.activities.replies import says_end
 from shared.container import Services
-from shared.domain.actions import Action, ActionState
+from shared.domain.action_results import to_result
+from shared.domain.actions import Action, ActionState, Asker
 from shared.domain.case import CaseStatus
 from shared.domain.errors import NotFound, StalenessError
 from shared.domain.ids import approval_case_id
@@ -16,14 +21,15 @@ from shared.domain.text import MaskedText
 from shared.ports.documents import TenantScope
 
 
-async def tell(action: Action, services: Services) -> None:
-    """Tell the customer once, then settle the desk's case. Every step may be repeated."""
-    scope = TenantScope(action.tenant_id)
-    ticket = await services.tickets.ticket(scope, action.conversation_id)
-    text = notice_text(action, ticket.language if ticket and ticket.language else "en")
-    if ticket is not None and text and not await _was_said(action, services):
-        await services.tickets.add_notice(scope, action.conversation_id, MaskedText(text), f"action-{action.action_id}")
-    await _settle_case(action, services)
+async def tell(action: Action, services: Services) -> bool:
+    """Tell everybody who asked once, then settle the desk's case; False while somebody cannot be told yet.
+
+    Every step may be repeated.
+    """
+    is_heard = [await _hears(action, asker, services) for asker in action.askers]
+    if action.held_until is None:  # else the desk's part was done when it was held
+        await _settle_case(action, services)
+    return all(is_heard)
 
 
 def notice_text(action: Action, language: str) -> str:
@@ -43,13 +49,22 @@ def notice_text(action: Action, language: str) -> str:
             return ""
 
 
-async def _was_said(action: Action, services: Services) -> bool:
-    """Tell whether the turn that asked for the action has already answered with how it ended."""
-    row = await services.tickets.turn(TenantScope(action.tenant_id), action.conversation_id, action.message_id)
-    if row is None or row.result is None:
-        return False
-    ended = {ActionState.EXECUTED: "executed", ActionState.REFUSED: "refused"}.get(action.state, "")
-    return any(a.action_id == action.action_id and a.status == ended for a in row.result.actions)
+async def _hears(action: Action, asker: Asker, services: Services) -> bool:
+    """Tell one conversation; True when it knows, now or before, or is gone. False when a person owns it."""
+    scope = TenantScope(action.tenant_id)
+    ticket = await services.tickets.ticket(scope, asker.conversation_id)
+    text = notice_text(action, ticket.language if ticket and ticket.language else "en")
+    if ticket is None or not text:
+        return True
+    row = await services.tickets.turn(scope, asker.conversation_id, asker.message_id)
+    if row is not None and row.result is not None and says_end(row.result, to_result(action)):
+        return True
+    if await services.tickets.add_notice(scope, asker.conversation_id, MaskedText(text), f"action-{action.action_id}"):
+        return True
+    if ticket.case_id is not None:
+        with suppress(NotFound):  # the case went with what was erased
+            await services.cases.attach_outcome(scope, ticket.case_id, to_result(action))
+    return False
 
 
 async def _settle_case(action: Action, services: Services) -> None:

@@ -13,13 +13,14 @@ from orchestrators.activities.replies import (
     canned_result,
     handoff_result,
     lost_handoff_result,
+    says_end,
     shown_sources,
 )
 from shared.adapters.records.tickets import Settled
 from shared.authority.verify import verify_approval
 from shared.container import Services
 from shared.domain.case import opened_case
-from shared.domain.deltas import ActionStatus, Channel, Context, Metadata, Snapshot, TurnState
+from shared.domain.deltas import Channel, Context, Metadata, Snapshot, TurnState
 from shared.domain.drafts import ApprovedReply, Draft
 from shared.domain.errors import SchemaError
 from shared.domain.human_triggers import HumanTrigger, Severity
@@ -114,7 +115,7 @@ async def deliver_reply(request: DeliverInput, services: Services) -> Settlement
     if settled is Settled.PERSON_OWNS and request.approved is not None:
         await _attach_draft(turn, request.approved.draft, services)
     if settled is Settled.DONE:
-        await _mark_told(state, services)
+        await _mark_told(state, result, services)
     return Settlement(settled=settled.value)
 
 
@@ -176,7 +177,7 @@ async def hand_over(request: HandOverInput, services: Services) -> Settlement:
     result = handoff_result(state, request.route, case, policy, severity=severity, now=now, is_busy=is_busy)
     proof = await _prove(state, result, services)
     await services.tickets.finish_handoff(scope, turn.conversation_id, turn.message_id, result, proof=proof)
-    await _mark_told(state, services)
+    await _mark_told(state, result, services)
     announce(turn, services)
     return Settlement(settled=Settled.DONE.value)
 
@@ -273,13 +274,15 @@ async def _prove(
     )
 
 
-async def _mark_told(state: TurnState, services: Services) -> None:
-    """Note of each action that is over that this turn's answer says so; the rest goes on by itself."""
+async def _mark_told(state: TurnState, result: TurnResult, services: Services) -> None:
+    """Note of each action whose end this turn's answer says that it is told; the rest is told by itself."""
+    snapshot = state.snapshot
+    if snapshot.customer_id is None:
+        return
+    scope = CustomerScope(snapshot.tenant_id, snapshot.customer_id)
     for action in state.outcomes:
-        is_over = action.status in (ActionStatus.EXECUTED, ActionStatus.REFUSED)
-        if is_over and action.action_id and state.snapshot.customer_id is not None:
-            scope = CustomerScope(state.snapshot.tenant_id, state.snapshot.customer_id)
-            await services.actions.mark_told(scope, action.action_id)
+        if action.action_id and says_end(result, action):
+            await services.actions.mark_told(scope, action.action_id, only=snapshot.conversation_id)
 
 
 async def _attach_draft(turn: TurnInput, draft: Draft, services: Services) -> None:

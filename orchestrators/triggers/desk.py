@@ -21,9 +21,11 @@ from orchestrators.triggers.desk_view import (
 from orchestrators.triggers.outside_text import exempt_contacts
 from orchestrators.triggers.problems import Problem, ProblemKind
 from orchestrators.triggers.responses import Answer, json_answer
-from orchestrators.triggers.starting import hint_case
+from orchestrators.triggers.starting import hint_case, wake_action
 from orchestrators.triggers.turns import conversation_scope
+from shared.domain.actions import ActionRef
 from shared.domain.case import Case, CaseStatus
+from shared.domain.deltas import ActionStatus
 from shared.domain.ticket import Owner
 from shared.domain.transitions import TicketOp
 from shared.privacy.normalise import clean_input
@@ -103,8 +105,19 @@ async def _end(call: Call, status: CaseStatus, op: TicketOp) -> Answer:
     ticket = await ticket_of(call, case)
     if case.action_id is None and ticket.owner is Owner.PERSON and ticket.case_id == case.id:
         await call.services.tickets.move(call.tenant, case.conversation_id, op)
+        await _wake_told_now(call, case)
     await _hint(call, case)
     return json_answer(await show_case(call, case))
+
+
+async def _wake_told_now(call: Call, case: Case) -> None:
+    """Let actions that ended while a person had the conversation tell the customer now; the sweeper does it later."""
+    if call.starter is None or case.customer_id is None:
+        return
+    for action in case.proposed:
+        if action.action_id and action.status in (ActionStatus.EXECUTED, ActionStatus.REFUSED):
+            ref = ActionRef(tenant_id=case.tenant_id, account_id=case.customer_id, action_id=action.action_id)
+            await wake_action(call.starter, ref)
 
 
 async def _mine(call: Call) -> Case:

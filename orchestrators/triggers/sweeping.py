@@ -75,6 +75,7 @@ async def sweep(client: df.DurableOrchestrationClient, parts: Services) -> None:
         *[_action(row, client) for row in await parts.actions.pending_expired(now, SWEEP_BATCH)],
         *[_action(row, client) for row in await parts.actions.approved_idle(now - ACTION_GRACE, SWEEP_BATCH)],
         *[_action(row, client) for row in await parts.actions.untold(now - ACTION_GRACE, SWEEP_BATCH)],
+        *[_action(row, client) for row in await parts.actions.held(now, SWEEP_BATCH)],
         *[_start(row, client, parts) for row in await _unstarted(now, parts)],
         *[_revival(row, client, parts) for row in await parts.tickets.started_not_done(now - FLOW_GRACE, SWEEP_BATCH)],
     ]

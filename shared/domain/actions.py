@@ -25,6 +25,9 @@ MAX_LINES: Final = 250
 """Most order lines one action names. Source: apis.md §1.9 (input arrays of at most 250)."""
 MAX_REASON_CHARS: Final = 300
 """Longest reason shown at the desk, in words of ours. Unit: characters. Value ours."""
+MAX_ASKERS: Final = 32
+"""Most conversations beside the first that are told of one action's end; beyond it the one that asked longest ago is
+dropped. Value ours: far more than one customer has open at once."""
 APPROVAL_HOURS: Final = 72
 """Hours an action may wait for a person's decision before it expires. Value ours."""
 
@@ -242,6 +245,13 @@ class Quote(Wire):
     """The lines it would touch, the whole order spelt out."""
 
 
+class Asker(Wire):
+    """A conversation that asked for an action another one had asked for, by the newest of its messages that did."""
+
+    conversation_id: ConversationId
+    message_id: MessageId
+
+
 class Action(Wire):
     """One action of one account; lives in the account's partition."""
 
@@ -285,8 +295,17 @@ class Action(Wire):
     updated_at: datetime
     expires_at: datetime
     """When a decision nobody took is over."""
+    also_asked: tuple[Asker, ...] = Field(default=(), max_length=MAX_ASKERS)
+    """Whoever asked for it again while it was not over: each was promised to hear of its end."""
     is_told: bool = False
-    """The customer and the desk know how it ended; while it is unclear, the desk knows that it is."""
+    """The customer, wherever they asked, and the desk know how it ended; while it is unclear, the desk knows that it is."""
+    held_until: datetime | None = None
+    """When to look again whether a person has given back a conversation that still has to hear of the end."""
+
+    @property
+    def askers(self) -> tuple[Asker, ...]:
+        """Return who has to hear how it ends, the first who asked first."""
+        return (Asker(conversation_id=self.conversation_id, message_id=self.message_id), *self.also_asked)
 
     @property
     def spoken_for_minor(self) -> int:

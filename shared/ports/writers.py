@@ -61,6 +61,7 @@ class ActionDecisions(Protocol):
 
         The same request (conversation, message and `ordinal_of`, its place in the turn) always means the same action;
         another request for the same lines means the one that is not over yet, or else the next ordinal (fault 072).
+        Who asked for the one that is not over is remembered with it, to be told of its end.
         """
         ...
 
@@ -101,11 +102,23 @@ class ActionDecisions(Protocol):
         """Record that the action's approval case is in the queue."""
         ...
 
-    async def mark_told(self, scope: CustomerScope, action_id: str, *, told: ActionState | None = None) -> None:
+    async def mark_told(
+        self,
+        scope: CustomerScope,
+        action_id: str,
+        *,
+        told: ActionState | None = None,
+        only: ConversationId | None = None,
+    ) -> None:
         """Record that the customer and the desk know how the action ended.
 
-        With `told`, the state they were told of: an action that has moved on since is still to be told.
+        With `told`, the state they were told of: an action that has moved on since is still to be told. With `only`,
+        just that conversation has been told: nothing is recorded while another one waits to hear of it.
         """
+        ...
+
+    async def hold(self, scope: CustomerScope, action_id: str) -> None:
+        """Record that a conversation cannot be told yet: a person has it. The sweeper tries again, ever more rarely."""
         ...
 
 

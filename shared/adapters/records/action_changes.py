@@ -8,9 +8,11 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from shared.domain.actions import (
+    MAX_ASKERS,
     Action,
     ActionOp,
     ActionState,
+    Asker,
     Effect,
     Proposal,
     after,
@@ -19,11 +21,15 @@ from shared.domain.actions import (
 )
 from shared.domain.errors import AuthorityError, SchemaError, StalenessError
 from shared.domain.grants import Grant
-from shared.domain.ids import CaseId
+from shared.domain.ids import CaseId, ConversationId
 from shared.domain.money import Money
 
 BACK_AT_DESK: Final = timedelta(hours=24)
 """Least time a person gets for an action that came back to the desk. Value ours."""
+SOONEST_RETELL: Final = timedelta(minutes=2)
+"""Least time before it is looked at again whether the customer can be told by now. Value ours."""
+LATEST_RETELL: Final = timedelta(hours=1)
+"""Most time before that. Value ours: a release wakes it at once, this is for the release whose hint was lost."""
 
 _S, _O = ActionState, ActionOp
 _TAKEN: Final = {
@@ -89,7 +95,31 @@ def decided(action: Action, op: ActionOp, details: Details, now: datetime) -> Ac
         # Whoever approved it approved something else, and the case it was decided in is over.
         update |= {"approved_by": "", "approved_at": None, "case_id": details.case}
         update["expires_at"] = max(action.expires_at, now + BACK_AT_DESK)
-    return action.model_copy(update={**update, "state": state, "updated_at": now})
+    return action.model_copy(update={**update, "state": state, "updated_at": now, "is_told": False})
+
+
+def asked_again(action: Action, by: Asker) -> Action:
+    """Return the action with one more who has to hear of its end; one entry a conversation, the newest last."""
+    others = tuple(asker for asker in action.also_asked if asker.conversation_id != by.conversation_id)
+    return action.model_copy(update={"also_asked": (*others, by)[-MAX_ASKERS:]})
+
+
+def told_of(action: Action, state: ActionState | None, only: ConversationId | None) -> Action | None:
+    """Return the action as told; None when it is, when it has left that state, or others than `only` have yet to hear."""
+    has_moved_on = state is not None and action.state is not state
+    is_awaited = only is not None and any(asker.conversation_id != only for asker in action.askers)
+    if action.is_told or has_moved_on or is_awaited:
+        return None
+    return action.model_copy(update={"is_told": True, "held_until": None})
+
+
+def held(action: Action, now: datetime) -> Action | None:
+    """Return the action put off until a person may have given the conversation back; None when it is told.
+
+    It waits as long again as its end is old, within SOONEST_RETELL and LATEST_RETELL.
+    """
+    wait = min(max(now - action.updated_at, SOONEST_RETELL), LATEST_RETELL)
+    return None if action.is_told else action.model_copy(update={"held_until": now + wait})
 
 
 def started(action: Action, grant: Grant, now: datetime) -> Action:

@@ -6,17 +6,29 @@ series moves by its ETag in the batch that creates the action. Source: AX-02, AX
 
 import asyncio
 
-from shared.adapters.records.action_changes import Details, decided, found
+from shared.adapters.records.action_changes import Details, asked_again, decided, found, held, told_of
 from shared.adapters.records.action_rows import (
     CAS_ATTEMPTS,
     ActionRows,
     RequestRow,
     SeriesRow,
     create,
+    from_row,
+    replace_action,
     to_row,
 )
 from shared.adapters.records.codec import from_stored, to_document
-from shared.domain.actions import SETTLED, Action, ActionOp, ActionState, Effect, Proposal, new_action_id, series_id
+from shared.domain.actions import (
+    SETTLED,
+    Action,
+    ActionOp,
+    ActionState,
+    Asker,
+    Effect,
+    Proposal,
+    new_action_id,
+    series_id,
+)
 from shared.domain.errors import AlreadyExists, NotFound, Unavailable, VersionConflict
 from shared.domain.ids import CaseId, ConversationId, MessageId, digest
 from shared.domain.money import Money
@@ -91,24 +103,36 @@ class Deciding(ActionRows):
             lambda current: None if current.case_id == case else current.model_copy(update={"case_id": case}),
         )
 
-    async def mark_told(self, scope: CustomerScope, action_id: str, *, told: ActionState | None = None) -> None:
-        """Record that the customer and the desk know how the action ended. Raises: NotFound."""
+    async def mark_told(
+        self,
+        scope: CustomerScope,
+        action_id: str,
+        *,
+        told: ActionState | None = None,
+        only: ConversationId | None = None,
+    ) -> None:
+        """Record that the customer and the desk know how the action ended. Raises: NotFound.
 
-        def marked(current: Action) -> Action | None:
-            has_moved_on = told is not None and current.state is not told
-            return None if current.is_told or has_moved_on else current.model_copy(update={"is_told": True})
+        The rules are `action_changes.told_of`.
+        """
+        await self._change(scope, action_id, lambda current: told_of(current, told, only))
 
-        await self._change(scope, action_id, marked)
+    async def hold(self, scope: CustomerScope, action_id: str) -> None:
+        """Record that a conversation cannot be told yet, and when to try again. Raises: NotFound."""
+        await self._change(scope, action_id, lambda current: held(current, self._clock.now()))
 
     async def _file(self, scope: CustomerScope, asked: ActionRequest, request_id: str, newest: Stored | None) -> Action:
         """Write the request down with the action it means. Raises: AlreadyExists, VersionConflict: read anew."""
         ordinal = 1
         if newest is not None:
             row = from_stored(SeriesRow, newest)
-            current = await self.get(scope, row.action_id)
-            if current is not None and current.state not in SETTLED:
-                await self._batch(scope, create(_request_row(scope, request_id, current)))
-                return current
+            stored = await self._read(scope, f"action:{row.action_id}")
+            current = None if stored is None else from_row(stored)
+            if stored is not None and current is not None and current.state not in SETTLED:
+                # In one batch with the row as it was read: an action that ends meanwhile has not promised anybody more.
+                again = asked_again(current, Asker(conversation_id=asked.conversation_id, message_id=asked.message_id))
+                await self._batch(scope, create(_request_row(scope, request_id, again)), replace_action(stored, again))
+                return again
             ordinal = row.ordinal + 1
         action = self._new_action(scope, asked, ordinal)
         series = to_document(_series_row(scope, action))

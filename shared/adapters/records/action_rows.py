@@ -38,6 +38,8 @@ PAGE: Final = 200
 """Rows read at a time. Value ours."""
 OVER: Final = "over"
 """`status` of an action that is settled and told: no sweep looks at it again."""
+HELD: Final = "held"
+"""`status` of one that is settled and cannot be told yet: a person speaks with the customer."""
 
 
 class GrantRow(Wire):
@@ -78,8 +80,12 @@ class SeriesRow(Wire):
 
 
 def to_row(action: Action) -> dict[str, JsonValue]:
-    """Return the action as a document; its `status` is the state under the name the stores index, or OVER."""
-    status = OVER if action.state in SETTLED and action.is_told else action.state.value
+    """Return the action as a document; its `status` is the state under the name the stores index, or OVER, or HELD."""
+    status = action.state.value
+    if action.state in SETTLED and action.is_told:
+        status = OVER
+    elif action.state in SETTLED and action.held_until is not None:
+        status = HELD
     return {**to_document(action), "status": status}
 
 

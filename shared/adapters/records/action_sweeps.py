@@ -6,7 +6,7 @@ Every page is bounded; what is left is found by the next sweep. Source: design Â
 from datetime import datetime
 from typing import Final
 
-from shared.adapters.records.action_rows import ActionRows, from_row
+from shared.adapters.records.action_rows import HELD, ActionRows, from_row
 from shared.adapters.records.codec import to_moment
 from shared.domain.actions import SETTLED, Action, ActionState
 from shared.ports.documents import PlatformScope, Query, Where
@@ -36,6 +36,10 @@ class Sweeping(ActionRows):
     async def untold(self, before: datetime, limit: int) -> tuple[Action, ...]:
         """Return actions settled before the moment whose end the customer and the desk do not know."""
         return await self._sweep("finds ends nobody was told", limit, "updated_at", before, _SETTLED)
+
+    async def held(self, now: datetime, limit: int) -> tuple[Action, ...]:
+        """Return actions whose end a conversation could not be told of, and is to be tried again by now."""
+        return await self._sweep("tells what a person's conversation held up", limit, "held_until", now, [HELD])
 
     async def _sweep(
         self, reason: str, limit: int, field: str, before: datetime, states: list[str], *where: Where

@@ -7,6 +7,7 @@ from typing import Final
 from shared.adapters.records.case_queue import CaseQueue, placed
 from shared.adapters.records.codec import from_stored, to_document
 from shared.domain.case import Case, CaseStatus
+from shared.domain.deltas import ActionResult
 from shared.domain.errors import AlreadyExists, NotFound, StalenessError, VersionConflict
 from shared.domain.ids import CaseId
 from shared.domain.text import MaskedText
@@ -98,6 +99,20 @@ class CaseRecords(CaseQueue):
     async def attach_draft(self, scope: TenantScope, case: CaseId, draft: MaskedText) -> None:
         """Put a late draft on the case, for the person only; a case that is over is left alone (fault 004)."""
         await self._change(scope, case, lambda current: None if current.closed_at is not None else {"draft": draft})
+
+    async def attach_outcome(self, scope: TenantScope, case: CaseId, outcome: ActionResult) -> None:
+        """Show on the case how an action ended, in place of how it stood; a case that is over is left alone.
+
+        Raises: NotFound.
+        """
+
+        def shown(current: Case) -> Update:
+            if current.closed_at is not None or outcome in current.proposed:
+                return None
+            others = tuple(known for known in current.proposed if known.action_id != outcome.action_id)
+            return {"proposed": (*others, outcome)}
+
+        await self._change(scope, case, shown)
 
     async def mark_paged(self, scope: TenantScope, case: CaseId) -> bool:
         """Record that on-call was paged; False when it was before or the case is no longer open."""
