@@ -4,7 +4,7 @@ Never takes loose text: a reply is an ApprovedReply that verified, or one of our
 """
 
 from datetime import datetime
-from typing import Final, assert_never
+from typing import Final
 
 from shared.domain.deltas import ActionResult, ActionStatus, TurnState
 from shared.domain.drafts import ApprovedReply
@@ -88,25 +88,6 @@ def _done(state: TurnState, language: str) -> tuple[str, ...]:
     """Return what the customer is told of what was done in this turn, each once."""
     sentences = (done_sentence(outcome, phrase_language(language)) for outcome in state.outcomes)
     return tuple(dict.fromkeys(sentence for sentence in sentences if sentence))
-
-
-def says_end(result: TurnResult, action: ActionResult) -> bool:
-    """Tell whether a turn's answer says how the action ended: in its own words, or by an approved sentence that cites it.
-
-    What the turn refused and a person took over for is that person's to explain: their case lists it, nothing was done.
-    """
-    match action.status:
-        case ActionStatus.EXECUTED:
-            sentence = done_sentence(action, result.language)
-            is_said = result.reply is not None and sentence in result.reply.value
-            return is_said or any(source.ref == action.ref for source in result.sources)
-        case ActionStatus.REFUSED:
-            shown = (a.action_id == action.action_id and a.status == action.status.value for a in result.actions)
-            return result.case_id is not None and any(shown)
-        case ActionStatus.PENDING_APPROVAL | ActionStatus.IN_PROGRESS:
-            return False
-        case _:
-            assert_never(action.status)
 
 
 def handoff_result(

@@ -6,18 +6,20 @@ taken for told before. Source: design §9 "Approvals" (expiry tells the customer
 """
 
 from contextlib import suppress
+from typing import assert_never
 
 from orchestrators.activities.authorising import open_approval, reopen_approval
-from orchestrators.activities.replies import says_end
 from shared.container import Services
 from shared.domain.action_results import to_result
 from shared.domain.actions import Action, ActionState, Asker
 from shared.domain.case import CaseStatus
+from shared.domain.deltas import ActionResult, ActionStatus
 from shared.domain.errors import NotFound, StalenessError
 from shared.domain.ids import approval_case_id
 from shared.domain.intents import ActionType
-from shared.domain.phrases import done_text, expired_text, rejected_text
+from shared.domain.phrases import done_sentence, done_text, expired_text, rejected_text
 from shared.domain.text import MaskedText
+from shared.domain.ticket import TurnResult
 from shared.ports.documents import TenantScope
 
 
@@ -47,6 +49,25 @@ def notice_text(action: Action, language: str) -> str:
             return expired_text(language, order=order)
         case _:
             return ""
+
+
+def says_end(result: TurnResult, action: ActionResult) -> bool:
+    """Tell whether a turn's answer says how the action ended: in our words, or by an approved sentence that cites it.
+
+    What the turn refused and a person took over for is that person's to explain: their case lists it, nothing was done.
+    """
+    match action.status:
+        case ActionStatus.EXECUTED:
+            sentence = done_sentence(action, result.language)
+            is_said = result.reply is not None and sentence in result.reply.value
+            return is_said or any(source.ref == action.ref for source in result.sources)
+        case ActionStatus.REFUSED:
+            shown = (a.action_id == action.action_id and a.status == action.status.value for a in result.actions)
+            return result.case_id is not None and any(shown)
+        case ActionStatus.PENDING_APPROVAL | ActionStatus.IN_PROGRESS:
+            return False
+        case _:
+            assert_never(action.status)
 
 
 async def _hears(action: Action, asker: Asker, services: Services) -> bool:

@@ -13,9 +13,9 @@ from orchestrators.activities.replies import (
     canned_result,
     handoff_result,
     lost_handoff_result,
-    says_end,
     shown_sources,
 )
+from orchestrators.activities.telling import says_end
 from shared.adapters.records.tickets import Settled
 from shared.authority.verify import verify_approval
 from shared.container import Services

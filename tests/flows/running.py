@@ -296,6 +296,14 @@ class Flows:
 
         await until(came, f"action {id} is {state}")
 
+    async def action_told(self, id: str) -> None:
+        """Return once everybody who asked for the action has been told how it ended."""
+
+        async def came() -> bool:
+            return (await self.action(id)).is_told
+
+        await until(came, f"action {id} is told")
+
     async def case_status(self, id: CaseId, status: str) -> None:
         """Return once the case stands so."""
 
