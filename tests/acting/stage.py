@@ -146,7 +146,13 @@ class Stage:
         return replace(self, actions=ActionRecords(self.documents, self.clock), handed={})
 
     async def asked(
-        self, scope: CustomerScope, proposal: Proposal, *, message: str | None = None, ordinal_of: str = "0"
+        self,
+        scope: CustomerScope,
+        proposal: Proposal,
+        *,
+        message: str | None = None,
+        ordinal_of: str = "0",
+        conversation: str | None = None,
     ) -> Action:
         """Ask for something in a message, a new one unless it is named."""
         quote = None
@@ -155,7 +161,7 @@ class Stage:
         request = ActionRequest(
             proposal=proposal,
             intent=CustomerIntent.REFUND,
-            conversation_id=talk_of(scope),
+            conversation_id=ConversationId(conversation) if conversation else talk_of(scope),
             message_id=MessageId(message or f"m-{next(self.messages)}"),
             severity="normal",
             amount=quote.amount if quote is not None else None,

@@ -6,12 +6,12 @@ from datetime import timedelta
 
 import pytest
 
-from shared.adapters.records.action_changes import BACK_AT_DESK
+from shared.adapters.records.action_changes import BACK_AT_DESK, LATEST_RETELL, SOONEST_RETELL
 from shared.adapters.records.action_rows import KEEP_S
 from shared.adapters.records.actions import ActionRecords
-from shared.domain.actions import ActionOp, ActionState, ChangeAddressProposal, LineRef, RefundProposal
+from shared.domain.actions import MAX_ASKERS, ActionOp, ActionState, ChangeAddressProposal, LineRef, RefundProposal
 from shared.domain.errors import AuthorityError, NotFound, SchemaError, StalenessError
-from shared.domain.ids import CaseId, OrderId
+from shared.domain.ids import CaseId, ConversationId, OrderId
 from shared.domain.intents import ActionType
 from tests.acting.stage import ANA, ANA_OF_T2, BEN, BOUND_TO, ORDER, PERSON, PROPOSALS, Stage, usd
 from tests.acting.yielding import YieldingDocuments
@@ -217,3 +217,57 @@ async def test_what_is_over_goes_after_400_days_and_an_ordinal_never_comes_back(
     assert await stage.actions.get(ANA, first.action_id) is None
     assert await stage.actions.get(ANA, waiting.action_id) is not None
     assert (await stage.asked(ANA, KETTLE)).ordinal == 2
+
+
+@pytest.mark.req("AX-03")
+async def test_who_asks_again_is_remembered_once_a_conversation_and_at_most_so_many(stage: Stage) -> None:
+    """The newest message of a conversation stands for it; the one that asked longest ago makes room."""
+    first = await stage.asked(ANA, REFUND, conversation="c-first")
+    for place in range(MAX_ASKERS + 1):
+        await stage.asked(ANA, REFUND, conversation=f"c-{place}")
+    await stage.asked(ANA, REFUND, conversation="c-5", message="m-last")
+
+    askers = (await stage.stands(first)).askers
+    assert len(askers) == 1 + MAX_ASKERS
+    assert (askers[0].conversation_id, askers[1].conversation_id) == ("c-first", "c-1")
+    assert [a.message_id for a in askers if a.conversation_id == "c-5"] == ["m-last"]
+
+
+@pytest.mark.req("AX-03", "AX-02")
+async def test_who_asks_while_it_ends_is_remembered_or_asks_for_a_new_one(stage: Stage) -> None:
+    """One batch with the row as it was read: nobody is promised to hear of an end that has been told already."""
+    action = await stage.asked(ANA, REFUND, conversation="c-first")
+    racing = replace(stage, actions=ActionRecords(YieldingDocuments(stage.documents), stage.clock))  # type: ignore[arg-type]
+
+    met, _ = await asyncio.gather(
+        racing.asked(ANA, REFUND, conversation="c-second"),
+        racing.actions.decide(ANA, action.action_id, ActionOp.REFUSE, reason="no"),
+    )
+
+    remembered = {asker.conversation_id for asker in (await stage.stands(action)).askers}
+    assert ("c-second" in remembered) is (met.action_id == action.action_id)
+
+
+@pytest.mark.req("AX-03")
+async def test_one_conversation_that_was_told_does_not_speak_for_another(stage: Stage, clock: FixedClock) -> None:
+    """Told is told everywhere; what cannot be told yet is looked at later, ever more rarely, until it is."""
+    action = await stage.asked(ANA, REFUND, conversation="c-first")
+    await stage.asked(ANA, REFUND, conversation="c-second")
+    await stage.actions.decide(ANA, action.action_id, ActionOp.REFUSE, reason="no")
+    await stage.actions.mark_told(ANA, action.action_id, only=ConversationId("c-first"))
+    assert not (await stage.stands(action)).is_told
+
+    waits = []
+    for _ in range(8):
+        await stage.actions.hold(ANA, action.action_id)
+        until = (await stage.stands(action)).held_until
+        assert until is not None
+        waits.append(until - clock.now())
+        assert await stage.actions.untold(until, 10) == await stage.actions.held(until, 10) == ()
+        clock.at = until + timedelta(seconds=1)
+        assert [a.action_id for a in await stage.actions.held(clock.now(), 10)] == [action.action_id]
+    await stage.actions.mark_told(ANA, action.action_id)
+
+    assert waits == sorted(waits)
+    assert (waits[0], waits[-1]) == (SOONEST_RETELL, LATEST_RETELL)
+    assert await stage.actions.held(clock.now(), 10) == ()

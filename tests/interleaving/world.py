@@ -258,7 +258,17 @@ class World:
             assert row.result is not None, f"turn {row.message_id} never ended"
         for action in await self._actions():
             assert action.state in (ActionState.EXECUTED, ActionState.REFUSED, ActionState.EXPIRED), action.state
-            assert action.is_told, f"nobody was told of action {action.action_id}: {action.state}"
+            assert await self._is_told(action), f"nobody was told of action {action.action_id}: {action.state}"
+
+    async def _is_told(self, action: Action) -> bool:
+        """Tell whether everybody who asked knows how it ended, or is a person's who sees it on their case."""
+        if action.is_told:
+            return True
+        askers = {asker.conversation_id for asker in action.askers}
+        tickets = [t for t in await self._all(Container.TICKETS, "ticket", Ticket) if t.conversation_id in askers]
+        theirs = {t.case_id for t in tickets if t.owner is Owner.PERSON}
+        shown = [c.proposed for c in await self._cases() if c.id in theirs]
+        return bool(shown) and all(any(p.action_id == action.action_id for p in proposed) for proposed in shown)
 
     def _check_sent(self, out: OutboxRow, turn: TurnRow | None) -> None:
         assert LIE not in out.text.value, "an unapproved draft was sent"

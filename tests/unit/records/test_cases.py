@@ -7,6 +7,7 @@ import pytest
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.adapters.records.cases import CaseRecords
 from shared.domain.case import Case, CaseStatus
+from shared.domain.deltas import ActionResult, ActionStatus
 from shared.domain.errors import StalenessError
 from shared.domain.ids import CaseId, ConversationId, MessageId
 from shared.domain.text import MaskedText
@@ -66,3 +67,22 @@ async def test_fault_004_a_draft_and_a_page_that_come_with_the_claim_cost_nobody
     assert claim.status is CaseStatus.CLAIMED
     assert case is not None
     assert (case.claimed_by, case.draft) == ("dana", MaskedText("a draft"))
+
+
+@pytest.mark.req("AX-03", "HD-01")
+async def test_how_an_action_ended_replaces_how_it_stood_until_the_case_is_over(
+    cases: CaseRecords, tenant: TenantScope
+) -> None:
+    """A person sees each action once, as it is; what is over is left as it was."""
+    waits = ActionResult(type="refund", status=ActionStatus.PENDING_APPROVAL, action_id="a-1")
+    done = waits.model_copy(update={"status": ActionStatus.EXECUTED})
+    other = done.model_copy(update={"action_id": "a-2"})
+
+    for outcome in (waits, other, done, done):
+        await cases.attach_outcome(tenant, K1, outcome)
+    await cases.close(tenant, K1, CaseStatus.RESOLVED)
+    await cases.attach_outcome(tenant, K1, other.model_copy(update={"action_id": "a-3"}))
+
+    case = await cases.get(tenant, K1)
+    assert case is not None
+    assert case.proposed == (other, done)
