@@ -6,7 +6,7 @@ Source: design §9, conventions "Fakes, not patches".
 
 import itertools
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final
 
@@ -48,7 +48,7 @@ from shared.domain.ids import ConversationId, CustomerId, MessageId, OrderId, Te
 from shared.domain.intents import ActionType, CustomerIntent
 from shared.domain.money import Money
 from shared.domain.policy import TenantPolicy
-from shared.domain.sources import Order, OrderLine
+from shared.domain.sources import BillingEvent, Order, OrderLine
 from shared.domain.ticket import Ticket
 from shared.domain.tiers import Tier
 from shared.domain.verified import VerifiedGrant
@@ -107,6 +107,13 @@ def order_for(scope: CustomerScope, status: str = "delivered", number: str = ORD
     )
 
 
+def charge_of(order: Order, at: datetime) -> BillingEvent:
+    """Build the charge of the whole order."""
+    return BillingEvent(
+        event_id=f"charge-{order.order_id}", kind="charge", amount=order.total, order_id=order.order_id, at=at
+    )
+
+
 @dataclass(slots=True)
 class Stage:
     """One store with all that acts on it."""
@@ -127,9 +134,11 @@ class Stage:
     messages: "itertools.count[int]" = field(default_factory=lambda: itertools.count(1))
 
     async def seed(self, scope: CustomerScope, status: str = "delivered", number: str = ORDER) -> None:
-        """Put an order and a conversation of the customer in place."""
-        await self.shop.put_order(scope, order_for(scope, status, number))
-        now = self.clock.now()
+        """Put an order, its charge unless it awaits payment, and a conversation of the customer in place."""
+        order, now = order_for(scope, status, number), self.clock.now()
+        await self.shop.put_order(scope, order)
+        if status != "awaiting_payment":
+            await self.shop.put_billing_event(scope, charge_of(order, now))
         ticket = Ticket(
             tenant_id=scope.tenant_id,
             conversation_id=talk_of(scope),
@@ -283,7 +292,7 @@ class Stage:
     async def paid_minor(self, scope: CustomerScope = ANA) -> int:
         """Return what the shop has paid back to the customer."""
         events = await self.shop.billing_events(scope, self.clock.now() - timedelta(days=365))
-        return sum(event.amount.amount_minor for event in events)
+        return sum(event.amount.amount_minor for event in events if event.kind != "charge")
 
 
 def open_stage(path: Path, *, clock: Clock, secret: bytes = b"s" * 32) -> Stage:

@@ -16,7 +16,7 @@ from shared.domain.intents import ActionType
 from shared.domain.lanes import CALL_DEADLINE_S, CALL_MARGIN_S
 from shared.domain.policy import TenantPolicy
 from shared.domain.verified import VerifiedGrant
-from tests.acting.stage import ANA, ANA_OF_T2, BEN, ORDER, PROPOSALS, Stage, order_for, usd
+from tests.acting.stage import ANA, ANA_OF_T2, BEN, ORDER, PROPOSALS, Stage, charge_of, order_for, usd
 from tests.conftest import FixedClock
 
 REFUND = PROPOSALS[ActionType.REFUND]
@@ -162,10 +162,13 @@ async def test_what_would_move_is_read_again_and_a_change_goes_back_to_the_desk(
     await stage.shop.put_order(ANA, order_for(ANA).model_copy(update={"refunded": usd(1)}))
     assert await decision(stage, action) is Verdict.ASK
 
-    await stage.shop.put_order(ANA, order_for(ANA).model_copy(update={"total": usd(5000)}))
+    dearer = order_for(ANA).model_copy(update={"total": usd(5000)})
+    await stage.shop.put_order(ANA, dearer)
+    await stage.shop.put_billing_event(ANA, charge_of(dearer, stage.clock.now()))
     assert await decision(stage, action) is Verdict.ASK
 
     await stage.shop.put_order(ANA, order_for(ANA))
+    await stage.shop.put_billing_event(ANA, charge_of(order_for(ANA), stage.clock.now()))
     assert await decision(stage, action) is None
 
 

@@ -46,7 +46,7 @@ from shared.domain.ids import (
 from shared.domain.intents import ActionType
 from shared.domain.ledger import LedgerEntry, TurnRecord, is_intact
 from shared.domain.money import Money
-from shared.domain.sources import Order, Profile
+from shared.domain.sources import BillingEvent, Order, Profile
 from shared.domain.ticket import OutboxRow, Ticket, TurnResult, TurnRow
 from shared.ports.documents import (
     Container,
@@ -232,7 +232,7 @@ class Flows:
         """Give the customer an order of their own, like the shop's first one but for what is said."""
         id = OrderId(number or str(secrets.randbelow(10**9)))
         made = ANAS_ORDER.model_copy(update={"order_id": id, "customer_id": self.customer, **other})
-        await ShopRecords(self.base.documents).put_order(CustomerScope(TENANT, self.customer), made)
+        await put_paid(ShopRecords(self.base.documents), CustomerScope(TENANT, self.customer), made)
         return made
 
     async def order_now(self, id: OrderId) -> Order:
@@ -457,9 +457,23 @@ async def _open_shop(services: container.Services) -> dict[str, str]:
         await services.articles.reembed(SCOPE, article.article_id, services.embedder)
     shop, customer = ShopRecords(services.documents), CustomerScope(TENANT, ANA)
     await shop.put_customer(customer, Profile(customer_id=ANA, name="Ana"))
-    await shop.put_order(customer, ANAS_ORDER)
+    await put_paid(shop, customer, ANAS_ORDER)
     issued = {}
     for scope in (KeyScope.SECRET, KeyScope.DESK):
         role = DeskRole.APPROVER if scope is KeyScope.DESK else None
         issued[scope.value] = (await services.keys.issue(SCOPE, scope, owner="test", role=role))[1]
     return issued
+
+
+async def put_paid(shop: ShopRecords, customer: CustomerScope, order: Order) -> None:
+    """Write the order and the charge of it."""
+    assert order.placed_at is not None
+    charge = BillingEvent(
+        event_id=f"charge-{order.order_id}",
+        kind="charge",
+        amount=order.total,
+        order_id=order.order_id,
+        at=order.placed_at,
+    )
+    await shop.put_order(customer, order)
+    await shop.put_billing_event(customer, charge)

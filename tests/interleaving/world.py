@@ -31,7 +31,7 @@ from shared.domain.intents import ActionType, ArticleType, CustomerIntent
 from shared.domain.money import Money
 from shared.domain.phrases import done_sentence
 from shared.domain.policy import TenantPolicy
-from shared.domain.sources import Order, OrderLine, Profile, RetrievalPath, RetrievedArticle
+from shared.domain.sources import BillingEvent, Order, OrderLine, Profile, RetrievalPath, RetrievedArticle
 from shared.domain.text import MaskedText, PublishedText
 from shared.domain.ticket import OutboxRow, Owner, Ticket, TurnRow
 from shared.domain.tiers import Tier
@@ -154,7 +154,9 @@ class World:
             scope = CustomerScope(self.tenant, customer)
             await shop.put_customer(scope, Profile(customer_id=customer, name=customer))
             for place, price in enumerate(PRICES):
-                await shop.put_order(scope, self._order(customer, place, price))
+                order = self._order(customer, place, price)
+                await shop.put_order(scope, order)
+                await shop.put_billing_event(scope, self._charge(order))
         for place in range(COLD_START):
             await self._past(place)
 
@@ -366,6 +368,15 @@ class World:
             status="processing",
             lines=(OrderLine(title="Linen shirt", sku="LS-1", quantity=1, unit_price=money),),
             total=money,
+        )
+
+    def _charge(self, order: Order) -> BillingEvent:
+        return BillingEvent(
+            event_id=f"charge-{order.order_id}",
+            kind="charge",
+            amount=order.total,
+            order_id=order.order_id,
+            at=self.clock.now(),
         )
 
     async def _past(self, place: int) -> None:

@@ -5,6 +5,7 @@ the action: asked twice, or by two at once, it is done once. Never looks at who 
 Source: AX-01…03, SH-03, fault 070.
 """
 
+from collections.abc import AsyncIterator
 from typing import Final
 
 from shared.adapters.records.codec import from_stored, to_document
@@ -46,8 +47,8 @@ from shared.ports.integrations import Declined
 
 KEYED: Final = frozenset(type_ for type_, rule in RULES.items() if rule.needs_lane)
 """The shop does every one of them once for one key."""
-EFFECTS_PAGE: Final = 100
-"""Effects of an order read at a time. Value ours."""
+ROWS_PAGE: Final = 100
+"""Effects or billing events read at a time. Value ours."""
 CAS_ATTEMPTS: Final = 8
 """Times an effect is tried against other changes of the same order. Value ours."""
 _KEY_CHARS: Final = 16
@@ -71,7 +72,8 @@ class ShopBilling:
         found = await self._order(scope, proposal.order_id)
         if found is None:
             return None
-        return quote_order(found[1].order, await self._past(scope, found[1].id), proposal)
+        row = found[1]
+        return quote_order(row.order, await self._past(scope, row.id), proposal, bill=await self._bill(scope, row.id))
 
     async def find_effect(self, scope: CustomerScope, action: Action) -> Effect | None:
         """Return what was done for the action, or None when it is certain that nothing was."""
@@ -90,7 +92,7 @@ class ShopBilling:
         return await self._do(verified, proposal)
 
     async def cancel_order(self, verified: VerifiedGrant, proposal: CancelOrderProposal) -> Effect:
-        """Cancel the order and give its money back. Raises: Declined, Unavailable."""
+        """Cancel the order and give back what was charged. Raises: Declined, Unavailable."""
         return await self._do(verified, proposal)
 
     async def change_address(self, verified: VerifiedGrant, proposal: ChangeAddressProposal) -> Effect:
@@ -115,7 +117,7 @@ class ShopBilling:
                 raise Declined("there is no such order of this customer")
             stored, row = found
             past = await self._past(scope, row.id)
-            quote = quote_order(row.order, past, proposal)
+            quote = quote_order(row.order, past, proposal, bill=await self._bill(scope, row.id))
             if not quote.is_possible:
                 raise Declined(quote.reason)
             if quote.amount != grant.amount and not _is_part(quote.amount, grant.amount, proposal):
@@ -159,20 +161,25 @@ class ShopBilling:
 
     async def _past(self, scope: CustomerScope, order_key: str) -> tuple[EffectRow, ...]:
         """Return everything done to the order; the order's ETag guards it, since each effect changes the order."""
-        found: list[EffectRow] = []
+        where = (Where("kind", "=", "effect"), Where("order_key", "=", order_key))
+        return tuple([from_stored(EffectRow, stored) async for stored in self._all(scope, where)])
+
+    async def _bill(self, scope: CustomerScope, order_key: str) -> tuple[BillingEvent, ...]:
+        """Return the order's charges, refunds and credits, however old."""
+        rows = [from_stored(BillingRow, stored) async for stored in self._all(scope, (Where("kind", "=", "billing"),))]
+        named = ((row.event, to_order_key(row.event.order_id)) for row in rows if row.event.order_id is not None)
+        return tuple(event for event, key in named if key is not None and f"order:{key}" == order_key)
+
+    async def _all(self, scope: CustomerScope, where: tuple[Where, ...]) -> AsyncIterator[Stored]:
         token: str | None = None
         while True:
-            query = Query(
-                customer_partition(scope),
-                where=(Where("kind", "=", "effect"), Where("order_key", "=", order_key)),
-                limit=EFFECTS_PAGE,
-                continuation=token,
-            )
+            query = Query(customer_partition(scope), where=where, limit=ROWS_PAGE, continuation=token)
             page = await self._documents.query(Container.SHOP, scope, query)
-            found.extend(from_stored(EffectRow, stored) for stored in page.items)
+            for stored in page.items:
+                yield stored
             token = page.continuation
             if token is None:
-                return tuple(found)
+                return
 
     async def _effect(self, scope: CustomerScope, action_id: str) -> Effect | None:
         stored = await self._documents.read(Container.SHOP, scope, customer_partition(scope), f"effect:{action_id}")
@@ -194,12 +201,13 @@ def _changed(order: Order, effect: EffectRow) -> Order:
     """Return the order as the shop shows it afterwards."""
     update: dict[str, object] = {"as_of": effect.at}
     match effect.type:
-        case ActionType.REFUND | ActionType.CANCEL_ORDER if effect.amount is not None:
-            refunded = effect.amount if order.refunded is None else order.refunded + effect.amount
-            update["refunded"] = refunded
+        case ActionType.REFUND | ActionType.CANCEL_ORDER:
+            refunded = order.refunded
+            if effect.amount is not None:
+                refunded = update["refunded"] = effect.amount if refunded is None else refunded + effect.amount
             if effect.type is ActionType.CANCEL_ORDER:
                 update["status"] = "cancelled"
-            elif refunded.amount_minor >= order.total.amount_minor:
+            elif refunded is not None and refunded.amount_minor >= order.total.amount_minor:
                 update["status"] = "refunded"
         case ActionType.REQUEST_RETURN:
             update["status"] = "return_requested"
