@@ -7,6 +7,7 @@ cited; the customer's words never support one. Source: design §5 "Promises", AX
 import re
 from typing import Final
 
+from agents.supervisor.reports import is_report
 from shared.domain.action_words import NAMED
 from shared.domain.typed_values.folding import fold
 
@@ -119,7 +120,8 @@ def is_deed(text: str) -> bool:
 
 
 def is_told_as_done(text: str) -> bool:
-    """Tell whether the sentence says that something of the customer's was acted on ("your refund has been sent").
+    """Tell whether the sentence says that something was acted on: the customer's ("your refund has been sent"), or
+    anybody's ("all orders have been refunded").
 
     No article can know that, whoever wrote it; the customer's own record can.
     """
@@ -128,6 +130,8 @@ def is_told_as_done(text: str) -> bool:
 
 def _is_told(folded: str) -> bool:
     """Read only what names an action: "your parcel has been packed with care" commits to nothing."""
+    if is_report(folded):
+        return True
     told = _YOURS_WAS_DONE.search(folded)
     if told is None or _ONLY_IF.search(folded, 0, told.end()):
         return False
