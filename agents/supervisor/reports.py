@@ -72,9 +72,9 @@ _PERHAPS: Final = _any(
 )
 """Deeds by words that also say other things: a report when somebody's order or money is named beside them."""
 _IF: Final = (
-    r"if|once(?! more| again)|when|whenever|until|unless|whether|as soon as|in case|si|cuando|una vez|hasta|quand|lorsque"
-    r"|une fois|des que|wenn|falls|sobald|nachdem|bis|ob|se|quando|una volta|non appena|assim que|caso|als|zodra"
-    r"|wanneer|indien|nadat|eger"
+    r"if|once(?! more| again)|when|whenever|until|unless|whether|as soon as|in case|si|cuando|una vez|hasta|quand"
+    r"|lorsque|une fois|des que|wenn|falls|sobald|nachdem|bis|ob|se|quando|una volta|non appena|assim que|caso|als"
+    r"|zodra|wanneer|indien|nadat|eger"
 )
 _LATER: Final = (
     r"after|before|despues de que|antes de que|apres que|avant que|bevor|dopo che|prima che|depois de|voordat"
