@@ -5,6 +5,7 @@ erased customer's entry still stands in its chain and says no more. Source: desi
 """
 
 import asyncio
+from datetime import timedelta
 from typing import Final
 
 from orchestrators.triggers.access import Identity, identify, may_enter
@@ -36,10 +37,16 @@ from shared.ports.vault import ConversationScope
 
 PROOF: Final = "/proof"
 """Below a turn's own address."""
+RECORDED_WITHIN: Final = timedelta(minutes=10)
+"""Time after a turn's end within which its entry is in the ledger; later, one that is not there is missing. Value ours:
+its flow records right after the reply, with retries of seconds."""
 
 
 async def get_turn_proof(call: Call) -> Answer:
-    """Return the proof; 202 while the turn runs or is not recorded yet, 404 for other people's conversations."""
+    """Return the proof; 202 while the turn runs or is not recorded yet, 404 for other people's conversations.
+
+    409 when the entry is missing: the chain is broken, or the turn has been over for longer than recording takes.
+    """
     who = await identify(call)
     conversation, message = ConversationId(call.ids["cid"]), MessageId(call.ids["mid"])
     ticket = await call.services.tickets.ticket(call.tenant, conversation)
@@ -78,6 +85,9 @@ async def _not_recorded(call: Call, conversation: ConversationId, message: Messa
         raise not_found(NO_CONVERSATION)
     if not is_intact(chain):
         raise Problem(ProblemKind.CONFLICT, "The conversation's ledger is not intact and does not hold this turn.")
+    # A chain cut off at its end together with its head follows from itself: the turn's own row tells.
+    if row.done_at is not None and call.services.clock.now() - row.done_at > RECORDED_WITHIN:
+        raise Problem(ProblemKind.CONFLICT, "The turn is long over and the conversation's ledger does not hold it.")
     pending = show_pending(row, call.by.mount)
     where = pending.status_url + PROOF
     headers = (("Location", where), ("Retry-After", str(ASK_AGAIN_S)))

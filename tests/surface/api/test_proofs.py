@@ -3,7 +3,7 @@
 import asyncio
 import sqlite3
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 import httpx
@@ -11,6 +11,7 @@ import pytest
 
 from agents.analytics_recorder import record_turn
 from orchestrators.activities.proofs import prove_turn
+from orchestrators.triggers.proofs import RECORDED_WITHIN
 from shared.adapters.records.tickets import Arrival, Settled
 from shared.domain.agents import AgentName, MessageIntent
 from shared.domain.deltas import Account, ActionResult, ActionStatus, Knowledge, Metadata, Snapshot, TurnState
@@ -396,6 +397,35 @@ def test_a_turn_that_is_not_recorded_yet_gets_202_and_the_place_to_look(api: Api
     assert answer.status_code == 202
     assert answer.headers["location"] == answer.json()["status_url"] == told.path
     assert answer.headers["retry-after"]
+
+
+@pytest.mark.req("ME-06", "PR-01")
+def test_an_entry_cut_off_the_end_with_its_head_rolled_back_is_missed(api: Api, shop: Shop) -> None:
+    """What is left of the chain follows from itself; that the turn ended long ago and left no entry does not."""
+    publish(shop, CONTENT)
+    told = tell(api, shop)
+    db = sqlite3.connect(api.data_dir / "vouch.db", timeout=10)
+    with db:
+        db.execute("delete from documents where container = 'ledger' and partition like ?", (f"%|{told.conversation}",))
+    db.close()
+    assert told.read().status_code == 202
+
+    end(api, told, ago=RECORDED_WITHIN + timedelta(minutes=1))
+
+    assert is_problem(told.read(), "conflict")
+
+
+def end(api: Api, told: Told, *, ago: timedelta) -> None:
+    """Let the turn have ended so long ago, in the database itself."""
+    db = sqlite3.connect(api.data_dir / "vouch.db", timeout=10)
+    where = "container = 'tickets' and partition like ? and id = 'turn:m-1'"
+    at = (datetime.now(UTC) - ago).isoformat()
+    with db:
+        changed = db.execute(
+            f"update documents set body = json_set(body, '$.done_at', ?) where {where}", (at, f"%|{told.conversation}")
+        )
+    db.close()
+    assert changed.rowcount == 1
 
 
 @pytest.mark.req("ME-06")
