@@ -5,8 +5,10 @@ Source: SC-02, ES-03, design §7 `/v1/tenants`, faults 038, 041, 110.
 """
 
 import re
+from collections.abc import Iterator
 from typing import Final
 
+from agents.supervisor.promises import UNKNOWN_PROMISE, find_promises, is_told_as_done
 from orchestrators.rehearsal import Rehearsal, rehearse
 from orchestrators.triggers.contract import Call
 from orchestrators.triggers.policy_models import (
@@ -25,7 +27,7 @@ from orchestrators.triggers.responses import Answer, json_answer
 from orchestrators.triggers.tenants import scope_of
 from shared.domain.errors import SchemaError
 from shared.domain.policy import TenantPolicy
-from shared.domain.policy_changes import changed_settings, changes_between
+from shared.domain.policy_changes import changed_settings, changes_between, fallen_back
 from shared.domain.policy_check import SettingNote, faults_of
 from shared.domain.policy_warnings import warnings_of
 from shared.domain.tenant import PolicyVersion
@@ -57,7 +59,7 @@ async def put_policy(call: Call) -> Answer:
     given, asked, scope = call.body_as(TenantPolicy), call.query_as(PolicyQuery), await scope_of(call)
     _check(given)
     before, tier = await call.services.tenants.policy(scope), await _tier(call, scope)
-    warnings, changed = _warnings(given, tier), changed_settings(before, given)
+    warnings, changed = _fallen_back(before, given) + _warnings(given, tier), changed_settings(before, given)
     if asked.dry_run:
         records = await call.services.analytics.recent(scope, asked.turns) if asked.turns else ()
         return json_answer(
@@ -102,7 +104,7 @@ async def list_policy_changes(call: Call) -> Answer:
 
 def _check(policy: TenantPolicy) -> None:
     """Refuse a policy that cannot hold. Raises: Problem (422) naming each setting and why."""
-    faults = [*faults_of(policy), *_region_faults(policy), *_origin_faults(policy)]
+    faults = [*faults_of(policy), *_region_faults(policy), *_origin_faults(policy), *_deed_faults(policy)]
     if faults:
         raise Problem(
             ProblemKind.INVALID_REQUEST,
@@ -126,6 +128,19 @@ def _origin_faults(policy: TenantPolicy) -> list[SettingNote]:
         for index, origin in enumerate(policy.origins)
         if not ORIGIN.fullmatch(origin)
     ]
+
+
+def _deed_faults(policy: TenantPolicy) -> Iterator[SettingNote]:
+    """Yield the fixed words that would say in every reply that something was done, or that it will be."""
+    for name in ("greeting", "sign_off"):
+        text = str(getattr(policy, name))
+        if is_told_as_done(text) or find_promises(text) - {UNKNOWN_PROMISE}:
+            yield SettingNote(name, "stands in every reply and may not say that something is done, or promise it")
+
+
+def _fallen_back(before: TenantPolicy, given: TenantPolicy) -> tuple[PolicyWarning, ...]:
+    why = "was set before and is not in this document: it falls back to its default"
+    return tuple(PolicyWarning(setting=path, message=why) for path in fallen_back(before, given))
 
 
 def _warnings(policy: TenantPolicy, tier: Tier) -> tuple[PolicyWarning, ...]:

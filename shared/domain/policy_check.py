@@ -10,7 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from shared.domain.currencies import CURRENCIES
 from shared.domain.errors import SchemaError
+from shared.domain.language import to_plain
 from shared.domain.policy import EscalationRule, TenantPolicy
 from shared.domain.tenant import ALWAYS_ON
 from shared.domain.wire_model import Wire
@@ -20,7 +22,10 @@ MAX_SETTING_CHARS: Final = 1_000
 MAX_SETTING_ITEMS: Final = 200
 """Most items of a policy's list: each reply and each message is held against all of them. Value ours."""
 
-_CURRENCY: Final = re.compile(r"[A-Z]{3}")
+MIN_PHRASE_CHARS: Final = 2
+"""Shortest phrase of an escalation rule: a single letter stands in most messages. Unit: characters. Value ours."""
+_HOST: Final = re.compile(r"[^\s./:@*]+(?:\.[^\s./:@*]+)+")
+"""A host of two labels or more: one label alone would allow a whole top-level domain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +66,18 @@ def _own_faults(policy: TenantPolicy) -> Iterator[SettingNote]:
         yield SettingNote("default_language", "must be one of languages")
     if not policy.phone_regions:
         yield SettingNote("phone_regions", "must name a region: without one national telephone numbers stay unmasked")
-    if not _CURRENCY.fullmatch(policy.currency):
+    if policy.currency not in CURRENCIES:
         yield SettingNote("currency", "must be an ISO 4217 code such as EUR: ceilings are counted in it")
+    for index, host in enumerate(policy.allowed_url_hosts):
+        if host.strip() and not _HOST.fullmatch(host):
+            yield SettingNote(f"allowed_url_hosts.{index}", "must be a host such as shop.example, and nothing but it")
     for index, rule in enumerate(policy.escalation_rules):
         if is_without_condition(rule):
             yield SettingNote(f"escalation_rules.{index}", "must name a condition: intents, phrases or min_order_minor")
+        for place, phrase in enumerate(rule.phrases):
+            if 0 < len(to_plain(phrase).strip()) < MIN_PHRASE_CHARS:
+                where = f"escalation_rules.{index}.phrases.{place}"
+                yield SettingNote(where, f"must have at least {MIN_PHRASE_CHARS} characters")
 
 
 def is_without_condition(rule: EscalationRule) -> bool:

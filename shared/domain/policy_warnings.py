@@ -4,6 +4,7 @@ A merchant is told when saving, not months later by a case that never came. Sour
 ES-03, SC-02.
 """
 
+import re
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
@@ -12,10 +13,14 @@ from shared.domain.actions import RULES
 from shared.domain.governance import CEILINGS, ceiling_of
 from shared.domain.human_triggers import HumanTrigger
 from shared.domain.language import to_plain
-from shared.domain.phrases import LANGUAGES
+from shared.domain.phrases import LANGUAGES, Phrase, phrase_language
+from shared.domain.phrases.action_texts import DONE_TEXTS, PLAIN_TEXTS, REQUEST_TEXTS
+from shared.domain.phrases.texts import TEXTS
+from shared.domain.phrases.waiting_texts import WAITING_TEXTS
 from shared.domain.policy import EscalationRule, TenantPolicy
 from shared.domain.policy_check import SettingNote
 from shared.domain.tiers import Tier
+from shared.domain.typed_values.folding import fold
 from shared.domain.typed_values.numbers import base_language
 
 SWITCHABLE: Final = frozenset(
@@ -50,6 +55,25 @@ def _about_words(policy: TenantPolicy) -> Iterator[SettingNote]:
         said = to_plain(getattr(policy, name)).casefold()
         if any(to_plain(phrase).casefold() in said for phrase in policy.banned_phrases if phrase.strip()):
             yield SettingNote(name, "holds a banned phrase: no reply with it passes the review")
+
+    banned = [(index, phrase) for index, phrase in enumerate(policy.banned_phrases) if phrase.strip()]
+    for index, phrase in banned:
+        spoken = sorted({lang for lang in map(phrase_language, policy.languages) if _is_ours(phrase, lang)})
+        if spoken:
+            why = f"stands in fixed texts about actions and handoffs ({', '.join(spoken)}): they are held back"
+            yield SettingNote(f"banned_phrases.{index}", why)
+
+
+def _is_ours(banned: str, language: str) -> bool:
+    """Tell whether a text of ours about an action or a handoff holds the phrase, as whole words."""
+    wanted = re.escape(" ".join(fold(banned).text.split()))
+    return any(re.search(rf"(?<!\w){wanted}(?!\w)", fold(text).text) for text in _fixed_texts(language))
+
+
+def _fixed_texts(language: str) -> Iterator[str]:
+    yield TEXTS[Phrase.HANDOFF][language]
+    for table in (DONE_TEXTS, PLAIN_TEXTS, REQUEST_TEXTS, WAITING_TEXTS):
+        yield from (by_language[language] for by_language in table.values() if language in by_language)
 
 
 def _about_rules(policy: TenantPolicy) -> Iterator[SettingNote]:

@@ -323,3 +323,41 @@ def test_audits_are_the_desks_own_and_a_foreign_continuation_is_refused(api: Api
     assert [answer.status_code for answer in foreign] == [422, 422]
     assert other.call("GET", where, key="desk").json()["turns"] == []
     assert [shop.call("GET", where, key=key).status_code for key in ("admin", "secret", "publishable")] == [403] * 3
+
+
+@pytest.mark.req("ES-03", "SC-02")
+def test_an_empty_document_says_what_it_resets(shop: Shop) -> None:
+    """Saved as asked, and every setting that was somebody's is named."""
+    shop.put_policy(greeting="Hi!", currency="EUR")
+
+    saved = shop.call("PUT", policy_path(shop), key="admin", json={})
+
+    assert saved.status_code == 200
+    told = {warning["setting"] for warning in saved.json()["warnings"]}
+    assert {"greeting", "currency"} <= told <= set(saved.json()["changed"])
+
+
+@pytest.mark.req("ES-03", "SU-01", "AX-05")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "We have refunded $500.",
+        "Your refund has been sent.",
+        "All orders have been refunded.",
+        "We will refund you.",
+        "A colleague will reply within the hour.",
+    ],
+)
+@pytest.mark.parametrize("setting", ["greeting", "sign_off"])
+def test_no_greeting_claims_a_deed(shop: Shop, setting: str, text: str) -> None:
+    """It would stand in every reply, whatever happened."""
+    refused = shop.call("PUT", policy_path(shop), key="admin", json={setting: text})
+
+    assert is_problem(refused, "invalid-request")
+    assert [error["field"] for error in refused.json()["errors"]] == [setting]
+
+
+@pytest.mark.req("ES-03")
+@pytest.mark.parametrize("text", ["Hello from Hollin & Rye.", "Warmly, your team", "Let us know if we can help!"])
+def test_a_greeting_that_only_greets_is_saved(shop: Shop, text: str) -> None:
+    assert shop.put_policy(greeting=text).status_code == 200

@@ -12,7 +12,7 @@ from shared.domain.governance import CEILINGS, Governance, Phase
 from shared.domain.human_triggers import HumanTrigger, Severity
 from shared.domain.intents import ActionType, CustomerIntent
 from shared.domain.policy import EscalationRule, RoutingRules, TenantPolicy
-from shared.domain.policy_changes import SettingChange, changed_settings, changes_between
+from shared.domain.policy_changes import SettingChange, changed_settings, changes_between, fallen_back
 from shared.domain.policy_check import PolicyRefused, check_policy, faults_of
 from shared.domain.policy_warnings import warnings_of
 from shared.domain.tiers import Tier
@@ -23,14 +23,15 @@ CANNOT_HOLD = {
     "phone_regions": TenantPolicy(phone_regions=()),
     "currency": TenantPolicy(currency="euro"),
     "escalation_rules.1": TenantPolicy(
-        escalation_rules=(EscalationRule(name="a", phrases=("x",)), EscalationRule(name="b"))
+        escalation_rules=(EscalationRule(name="a", phrases=("xy",)), EscalationRule(name="b"))
     ),
     "banned_phrases.0": TenantPolicy(banned_phrases=("",)),
     "greeting": TenantPolicy(greeting="x" * 1_001),
     "sign_off": TenantPolicy(sign_off="Yours\x1b[2J"),
-    "allowed_url_hosts": TenantPolicy(allowed_url_hosts=("h",) * 201),
-    "escalation_rules.0.name": TenantPolicy(escalation_rules=(EscalationRule(name="a\x00", phrases=("x",)),)),
-    "escalation_rules.0.phrases.1": TenantPolicy(escalation_rules=(EscalationRule(name="a", phrases=("x", " ")),)),
+    "allowed_url_hosts": TenantPolicy(allowed_url_hosts=("h.example",) * 201),
+    "escalation_rules.0.name": TenantPolicy(escalation_rules=(EscalationRule(name="a\x00", phrases=("xy",)),)),
+    "escalation_rules.0.phrases.0": TenantPolicy(escalation_rules=(EscalationRule(name="a", phrases=(" e ", "xy")),)),
+    "escalation_rules.0.phrases.1": TenantPolicy(escalation_rules=(EscalationRule(name="a", phrases=("xy", " ")),)),
 }
 
 
@@ -43,6 +44,32 @@ def test_a_policy_that_cannot_hold_is_refused_by_the_name_of_the_setting(setting
 
     assert [fault.setting for fault in refused.value.faults] == [setting]
     assert setting in str(refused.value)
+
+
+@pytest.mark.req("ES-03", "AX-02")
+@pytest.mark.parametrize("code", ["ZZZ", "usd", "XXX", "XAU", "EURO", ""])
+def test_ceilings_are_counted_in_no_currency_that_is_none(code: str) -> None:
+    """Three capital letters are not yet money."""
+    assert "currency" in {fault.setting for fault in faults_of(TenantPolicy(currency=code))}
+
+
+@pytest.mark.req("ES-03", "SU-01")
+@pytest.mark.parametrize("host", ["com", "com.", ".com", "*.com", "https://shop.example", "shop.example/a", "a b.com"])
+def test_no_whole_top_level_domain_is_allowed_in_replies(host: str) -> None:
+    faults = faults_of(TenantPolicy(allowed_url_hosts=("shop.example", host)))
+
+    assert [fault.setting for fault in faults] == ["allowed_url_hosts.1"]
+
+
+@pytest.mark.req("ES-03")
+def test_what_a_document_leaves_out_falls_back_by_name() -> None:
+    """Down to the single setting; what was at its default before is not told."""
+    before = TenantPolicy(version=7, currency="EUR", governance=Governance(phase=Phase.FEDERATION, audit_sample=0.5))
+
+    assert fallen_back(before, TenantPolicy()) == ("currency", "governance")
+    part = TenantPolicy.model_validate({"currency": "EUR", "governance": {"phase": "federation"}})
+    assert fallen_back(before, part) == ("governance.audit_sample",)
+    assert fallen_back(before, TenantPolicy.model_validate(before.model_dump(mode="json"))) == ()
 
 
 @pytest.mark.req("ES-03")
@@ -67,6 +94,10 @@ def governed(**settings: object) -> TenantPolicy:
 SINGLE = CEILINGS[Phase.CONSOLIDATION, Tier.STARTER].single_minor
 REFUND = CustomerIntent.REFUND
 WARNED = {
+    "a banned word that every cancellation is told with": (
+        TenantPolicy(banned_phrases=("no worries", "Cancelled")),
+        "banned_phrases.1",
+    ),
     "two rules of one name": (
         TenantPolicy(escalation_rules=(rule("A"), rule("a ", phrases=("law",)))),
         "escalation_rules.1",
