@@ -272,8 +272,9 @@ def what_ran(outcomes: dict[str, list[str]]) -> list[str]:
     rows: dict[tuple[str, str], Counter[str]] = {}
     for outcome, tests in outcomes.items():
         for run in filter(None, map(_RUN.match, tests)):
-            rows.setdefault((run["system"], run["action"]), Counter())[f"{run['test']} {outcome}"] += 1
+            what = f"{run['test'].replace('_', ' ')}, {outcome}"
+            rows.setdefault((run["system"], run["action"]), Counter())[what] += 1
     return [
-        f"contract billing × {system} × {action}: " + "; ".join(f"{what} ×{n}" for what, n in sorted(counter.items()))
+        f"contract billing × {system} × {action}: " + "; ".join(f"{n} × {what}" for what, n in sorted(counter.items()))
         for (system, action), counter in sorted(rows.items())
     ]
