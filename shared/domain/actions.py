@@ -298,7 +298,7 @@ class Action(Wire):
     also_asked: tuple[Asker, ...] = Field(default=(), max_length=MAX_ASKERS)
     """Whoever asked for it again while it was not over: each was promised to hear of its end."""
     is_told: bool = False
-    """The customer, wherever they asked, and the desk know how it ended; while it is unclear, the desk knows that it is."""
+    """The customer, wherever they asked, and the desk know how it ended; while it is unclear, the desk knows that."""
     held_until: datetime | None = None
     """When to look again whether a person has given back a conversation that still has to hear of the end."""
 

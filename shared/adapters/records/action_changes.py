@@ -105,7 +105,7 @@ def asked_again(action: Action, by: Asker) -> Action:
 
 
 def told_of(action: Action, state: ActionState | None, only: ConversationId | None) -> Action | None:
-    """Return the action as told; None when it is, when it has left that state, or others than `only` have yet to hear."""
+    """Return the action as told; None when it is, has left that state, or others than `only` have yet to hear."""
     has_moved_on = state is not None and action.state is not state
     is_awaited = only is not None and any(asker.conversation_id != only for asker in action.askers)
     if action.is_told or has_moved_on or is_awaited:
