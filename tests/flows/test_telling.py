@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from shared.adapters.records.actions import ActionRecords
-from shared.domain.actions import Action, ActionOp, ActionState
+from shared.domain.actions import Action, ActionState
 from shared.domain.human_triggers import HumanTrigger
 from shared.domain.ids import approval_case_id
 from shared.domain.intents import CustomerIntent
@@ -186,8 +186,9 @@ async def test_an_action_of_unknown_end_is_told_when_its_end_is_known(flows: Flo
     await flows.edit_action(action.action_id, state=ActionState.UNCLEAR, starts=1, is_told=True)
 
     account = CustomerScope(SCOPE.tenant_id, flows.customer)
-    refused = await flows.base.actions.decide(account, action.action_id, ActionOp.REFUSE, reason="no", by="person:eve")
-    await flows.edit_action(action.action_id, updated_at=refused.updated_at - timedelta(minutes=5))
+    found = await flows.base.actions.found(account, action.action_id, by="person:eve", effect=None)
+    assert not found.is_told
+    await flows.edit_action(action.action_id, updated_at=found.updated_at - timedelta(minutes=5))
     await flows.sweep()
     await flows.action_told(action.action_id)
 
