@@ -41,7 +41,7 @@ async def take_lane(asked: LaneAsked, services: Services) -> LaneAnswer:
         return LaneAnswer(wait_s=standing.wait_s)
     unknown = [await _reconciled(other, services) for other in await services.actions.under_way(scope)]
     if any(other.state is ActionState.EXECUTING for other in unknown):
-        await services.actions.free_lane(scope, action.action_id, standing.fence)
+        # The lane is kept: leaving it would send the head of the queue to its end; its holder just asks again.
         return LaneAnswer(wait_s=POLL_S)
     action = await services.actions.get(scope, action.action_id) or action
     if action.state in OVER:

@@ -90,6 +90,12 @@ async def run_grant(payload: Json, services: Services) -> str:
         )
         if minted.grant is not None:
             return Said(Granted(grant=minted.grant))
+        if minted.effect is not None:
+            # An earlier start has done it after all; confirming it leaves the lane.
+            action = await services.actions.finish(
+                scope, action.action_id, ActionOp.CONFIRM, grant_id=action.grant_id, effect=minted.effect
+            )
+            return Said(Granted(standing=to_result(action)))
         await services.actions.free_lane(scope, action.action_id, fence)
         if action.state is ActionState.APPROVED:
             action = await _take_back(scope, action, minted.decision, policy, services)
@@ -194,7 +200,9 @@ async def _take_back(
 ) -> Action:
     """Write that an approved action may not be done as it was approved: to the desk again, or not at all."""
     if decision.verdict is Verdict.REFUSE:
-        return await services.actions.decide(scope, action.action_id, ActionOp.REFUSE, reason=decision.reason)
+        return await services.actions.decide(
+            scope, action.action_id, ActionOp.REFUSE, reason=decision.reason, starts=action.starts
+        )
     quote = None
     if not isinstance(action.proposal, TicketUpdateProposal | CrmNoteProposal):
         quote = await services.billing_records.quote(scope, action.proposal)
@@ -204,6 +212,7 @@ async def _take_back(
         ActionOp.RETURN_TO_DESK,
         reason=decision.reason,
         amount=quote.amount if quote is not None else None,
+        starts=action.starts,
     )
     await open_approval(returned, policy, services)
     await reopen_approval(returned, policy, services)

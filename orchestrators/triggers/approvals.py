@@ -25,6 +25,8 @@ from shared.privacy.normalise import clean_input
 
 APPROVED: Final = frozenset({ActionState.APPROVED, ActionState.EXECUTING, ActionState.EXECUTED})
 """States after an approval."""
+FOR_A_PERSON: Final = frozenset({ActionState.PENDING, ActionState.UNCLEAR})
+"""States that only a person's word ends; their case goes back into the queue when its holder lets go of it."""
 
 
 async def approve_action(call: Call) -> Answer:
@@ -71,8 +73,11 @@ def check_approver(call: Call) -> None:
 
 
 def may_be_closed(action: Action | None) -> bool:
-    """Tell whether a case about this action may end by hand: the action is over, gone, or not known to be done."""
-    return action is None or action.state in SETTLED or action.state is ActionState.UNCLEAR
+    """Tell whether a case about this action may end by hand: the action is over, or gone.
+
+    An unclear one keeps counting against the ceilings until a person says what came of it, so its case stays in sight.
+    """
+    return action is None or action.state in SETTLED
 
 
 async def leave_undecided(call: Call, case: Case, status: CaseStatus) -> Case:
@@ -81,9 +86,11 @@ async def leave_undecided(call: Call, case: Case, status: CaseStatus) -> Case:
     Raises: Problem (409) for ending it while the action waits or is under way.
     """
     action = await action_of(call, case)
-    if status is CaseStatus.RELEASED and action is not None and action.state is ActionState.PENDING:
+    if status is CaseStatus.RELEASED and action is not None and action.state in FOR_A_PERSON:
         # Its SLA goes on: taking a case and letting go of it must not keep on-call from hearing of it.
         return await call.services.cases.reopen(call.tenant, case.id, case.reason, due_at=case.due_at)
+    if action is not None and action.state is ActionState.UNCLEAR:
+        raise Problem(ProblemKind.CONFLICT, "Whether this case's action was done is unclear: say its outcome first.")
     raise Problem(ProblemKind.CONFLICT, "An action waits in this case, or is under way: approve or reject it first.")
 
 

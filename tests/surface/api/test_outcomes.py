@@ -136,15 +136,16 @@ def test_what_is_no_plain_outcome_is_refused(api: Api, shop: Shop, body: dict[st
     assert unclear.stored().state is ActionState.UNCLEAR
 
 
-@pytest.mark.req("AX-02", "HD-01")
-def test_a_case_that_was_ended_by_hand_still_takes_what_became_of_its_action(api: Api, shop: Shop) -> None:
-    """Otherwise the action would count as paid for ever; whoever ended the case need not be there."""
+@pytest.mark.req("AX-03", "HD-01")
+def test_the_case_of_an_unclear_action_stays_in_sight_until_its_outcome_is_said(api: Api, shop: Shop) -> None:
+    """Resolving it by hand is refused, letting go of it puts it back; the action would count for ever otherwise."""
     unclear = Unclear(api, shop)
     unclear.desk("claim")
+
     resolved = unclear.desk("resolve")
+    released = unclear.desk("release")
+    said = unclear.desk("outcome", {"done": False})
 
-    answer = unclear.desk("outcome", {"done": False}, key="approver2")
-
-    assert (resolved.json()["status"], answer.status_code) == ("resolved", 200)
-    assert answer.json()["status"] == "resolved"
-    assert (unclear.stored().state, unclear.stored().found_by) == (ActionState.REFUSED, "person:approver2")
+    assert (resolved.status_code, released.status_code, said.status_code) == (409, 200, 200)
+    assert "outcome" in resolved.json()["detail"]
+    assert released.json()["status"] == "open"
