@@ -49,7 +49,8 @@ def best_passage(content: str, limit: int, weigh: Callable[[str], Mapping[str, f
     if len(content) <= limit:
         return content
     spans = _sentences(content)
-    held = [weigh(content[start:end]) for start, end in spans]
+    # A sentence longer than the limit is in no run.
+    held = [weigh(content[start:end]) if end - start <= limit else {} for start, end in spans]
     best, best_value = (0, 0), -1.0
     for first, (start, _) in enumerate(spans):
         seen: dict[str, float] = {}

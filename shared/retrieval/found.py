@@ -3,7 +3,8 @@
 Owns the cut, never the order. Source: KB-07, KB-10.
 """
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -13,10 +14,12 @@ from shared.domain.text import PublishedText
 from shared.retrieval.budget import Candidate, fit_passages
 from shared.retrieval.fusion import Hit
 from shared.retrieval.tenant_index import TenantIndex
-from shared.retrieval.tokens import QueryWord, analyse, surface_tokens, terms_of
+from shared.retrieval.tokens import PREFIXING_STEMMERS, QueryWord, analyse, surface_tokens, terms_of
 
 MAX_ATTRIBUTE_CHARS: Final = 600
 """Attributes handed on with one article; longer values stay behind. Unit: characters. Value ours."""
+
+_PLAIN_TOKEN: Final = re.compile(r"[a-z0-9]+(?:[-_/][a-z0-9]+)*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +42,7 @@ def hand_on(found: Found) -> tuple[RetrievedArticle, ...]:
         Candidate(article.content.value, len(article.title.value) + sum(len(k) + len(v) for k, v in given.items()))
         for (_, article), given in zip(chosen, attributes, strict=True)
     ]
-    passages = fit_passages(candidates, _weigher(found))
+    passages = fit_passages(candidates, weigher(found.words, found.index))
     return tuple(
         RetrievedArticle(
             article_id=article.article_id,
@@ -57,6 +60,35 @@ def hand_on(found: Found) -> tuple[RetrievedArticle, ...]:
     )
 
 
+def weigher(words: Iterable[QueryWord], index: TenantIndex | None) -> Callable[[str], Mapping[str, float]]:
+    """Return what tells of a sentence which terms of the question it holds, and what each is worth."""
+    if index is None:
+        return lambda sentence: {}
+    worth = {term: index.keywords.idf(term) for term in terms_of(word for word in words if word.is_content)}
+    languages = index.languages
+    may_skip = PREFIXING_STEMMERS.isdisjoint(languages)
+    starts = frozenset(term[: 2 if len(term) > 3 else 1] for term in worth)
+    known: dict[str, Mapping[str, float]] = {}
+
+    def weigh_token(token: str) -> Mapping[str, float]:
+        if token not in known:
+            terms = {term for language in languages for term in analyse(token, language)}
+            known[token] = {term: worth[term] for term in terms if term in worth}
+        return known[token]
+
+    def weigh(sentence: str) -> Mapping[str, float]:
+        held: dict[str, float] = {}
+        if may_skip and sentence.isascii() and "'" not in sentence:
+            tokens: Iterable[str] = _likely_tokens(sentence, starts)
+        else:
+            tokens = surface_tokens(sentence)
+        for token in tokens:
+            held.update(weigh_token(token))
+        return held
+
+    return weigh
+
+
 def _short_attributes(attributes: Mapping[str, str]) -> dict[str, str]:
     room = MAX_ATTRIBUTE_CHARS
     kept: dict[str, str] = {}
@@ -67,28 +99,11 @@ def _short_attributes(attributes: Mapping[str, str]) -> dict[str, str]:
     return kept
 
 
-def _weigher(found: Found) -> Callable[[str], Mapping[str, float]]:
-    index = found.index
-    if index is None:
-        return lambda sentence: {}
-    worth = {term: index.keywords.idf(term) for term in terms_of(w for w in found.words if w.is_content)}
-    starts = frozenset(term[:2] for term in worth)
-    languages = index.languages
-    known: dict[str, Mapping[str, float]] = {}
+def _likely_tokens(plain: str, starts: Collection[str]) -> list[str]:
+    """Return the tokens of plain text that may stem to a term with one of the beginnings; compounds always may.
 
-    def weigh_token(token: str) -> Mapping[str, float]:
-        # Stemmers keep the beginning of a word: most words of an article need no stemming to be ruled out.
-        if token.isalnum() and token.isascii() and token[:2] not in starts:
-            return {}
-        if token not in known:
-            terms = {term for language in languages for term in analyse(token, language)}
-            known[token] = {term: worth[term] for term in terms if term in worth}
-        return known[token]
-
-    def weigh(sentence: str) -> Mapping[str, float]:
-        held: dict[str, float] = {}
-        for token in surface_tokens(sentence):
-            held.update(weigh_token(token))
-        return held
-
-    return weigh
+    Stemmers keep the beginning of a word, for the shortest stems its first letter only ("dying" is "die"), so most
+    words of an article need no stemming to be ruled out.
+    """
+    tokens = _PLAIN_TOKEN.findall(plain.lower())
+    return [t for t in tokens if t[:2] in starts or t[0] in starts or not t.isalnum()]

@@ -50,6 +50,9 @@ nereden nereye kim hangi kac"""
 ASKING_WORDS: Final = frozenset(_ASKING.split())
 """Question words that change what is asked: "when do you ship" is not "where do you ship". "What" changes nothing."""
 
+QUESTION_WORDS: Final = ASKING_WORDS | frozenset(["what", "whats", "was", "wat", "quoi", "cosa"])
+"""… and those that ask for the thing itself: in a shop's questions and titles they say which kind of answer is due."""
+
 WORDS_BY_LANGUAGE: Final = {
     language: frozenset(words.split())
     for language, words in {

@@ -25,8 +25,12 @@ RARE_AT_LEAST: Final = 3
 RARE_AT_MOST: Final = 20
 """A token more articles hold identifies none of them. Unit: articles. Source: KB-07 (most results of one search)."""
 
+MAX_CODE_TOKENS: Final = 3
+"""Longest article number in capitals, as in "OAK POLISH 2". Unit: words. Source: value ours."""
+
 # Amounts, sizes, dates and spans: "30-day", "500ml", "24/7", "2024-01-15".
 _QUANTITY = re.compile(r"\d{1,4}(?:[-/]?[a-z]{1,5}|(?:[-/]\d{1,4})*)")
+_SEPARATORS = re.compile(r"[,;|\n]")
 _MONEY = re.compile(r"[$€£¥₹]\s*+\d+|(?<!\d)\d++\s*+[$€£¥₹]")
 
 
@@ -47,6 +51,20 @@ def declared_identifiers(attributes: Mapping[str, str]) -> frozenset[str]:
     """Return the identifiers an article's attributes declare; plain words are none, even as a SKU."""
     values = (value for name, value in attributes.items() if name.casefold() in IDENTIFIER_ATTRIBUTES)
     return frozenset(t for value in values for t in surface_tokens(value) if _is_compound(t) or _has_digit(t))
+
+
+def whole_names(title: str, attributes: Mapping[str, str]) -> frozenset[str]:
+    """Return what names the article when it is the whole question: its title, and each of its article numbers."""
+    values = (value for name, value in attributes.items() if name.casefold() in IDENTIFIER_ATTRIBUTES)
+    names = (title, *(part for value in values for part in _SEPARATORS.split(value)))
+    return frozenset(filter(None, map(title_key, names)))
+
+
+def typed_code(query: str) -> str:
+    """Return the question when it may be a code typed as printed ("BENCHNT", "OAK POLISH"), else an empty text."""
+    text = query.strip()
+    is_code = text.isupper() and len(text) >= MIN_CODE_CHARS and len(text.split()) <= MAX_CODE_TOKENS
+    return text if is_code else ""
 
 
 def title_key(title: str) -> str:

@@ -1,13 +1,21 @@
 """Laws of search. Source: KB-05…07, libraries table "keyword index"."""
 
+from datetime import UTC, datetime
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shared.domain.article import Article
+from shared.domain.ids import ArticleId, TenantId
+from shared.domain.intents import ArticleType
+from shared.domain.text import PublishedText
 from shared.retrieval.bm25 import KeywordIndex
 from shared.retrieval.budget import Candidate, fit_passages
+from shared.retrieval.found import weigher
 from shared.retrieval.fusion import MIN_RELEVANCE, fuse
-from shared.retrieval.tokens import analyse, fold, query_words
+from shared.retrieval.tenant_index import TenantIndex
+from shared.retrieval.tokens import analyse, fold, query_words, surface_tokens, terms_of
 
 WORDS = st.sampled_from(["red", "blue", "sku-1", "return", "ship", "gift", "box"])
 TEXTS = st.lists(WORDS, max_size=8)
@@ -36,6 +44,33 @@ def test_index_changed_step_by_step_ranks_as_one_built_afresh(
     assert index.search(query, 5) == fresh.search(query, 5)
     assert len(index) == len(fresh)
     assert index.size_bytes >= fresh.size_bytes >= 0
+
+
+@pytest.mark.req("KB-06", "KB-13")
+@given(steps=STEPS, later=STEPS, query=TEXTS)
+def test_index_taken_apart_and_put_together_goes_on_as_if_nothing_had_been(
+    steps: list[tuple[str, tuple[list[str], list[str]] | None]],
+    later: list[tuple[str, tuple[list[str], list[str]] | None]],
+    query: list[str],
+) -> None:
+    """What a snapshot restores ranks the same, and changes the same ever after."""
+    index = KeywordIndex()
+    _change(index, steps)
+    restored = KeywordIndex.of_parts(index.to_parts())
+
+    assert restored.search(query, 9) == index.search(query, 9)
+    for each in (index, restored):
+        _change(each, later)
+    assert restored.search(query, 9) == index.search(query, 9)
+    assert len(restored) == len(index)
+
+
+def _change(index: KeywordIndex, steps: list[tuple[str, tuple[list[str], list[str]] | None]]) -> None:
+    for id, texts in steps:
+        if texts is None:
+            index.remove(id)
+        else:
+            index.put(id, *texts)
 
 
 @pytest.mark.req("KB-06")
@@ -86,6 +121,37 @@ def test_passages_fit_the_budget_and_are_pieces_of_their_articles(
 
     assert sum(len(p) + overhead for p in passages) <= budget
     assert all(passage in content for passage, content in zip(passages, contents, strict=False))
+
+
+SENTENCE_WORDS = st.sampled_from(
+    ["Ships", "shipping", "re-ship", "don't", "SKU-4521", "sku", "4521", "running", "runs", "pre-order", "preorder",
+     "a/b", "x_ships", "café", "the", "tie", "dying", "happy", "happily", "customer's", "sky", "skies"]
+)  # fmt: skip
+
+
+@pytest.mark.req("KB-07")
+@given(sentence=st.lists(SENTENCE_WORDS, max_size=8), question=st.lists(SENTENCE_WORDS, min_size=1, max_size=5))
+def test_a_sentence_weighs_what_its_whole_analysis_says(sentence: list[str], question: list[str]) -> None:
+    """Words are ruled out by their beginning before they are stemmed: nothing that matches is lost by it."""
+    index, words = TenantIndex(), query_words(" ".join(question))
+    index.apply(
+        Article(
+            article_id=ArticleId("a"),
+            tenant_id=TenantId("t1"),
+            version=1,
+            type=ArticleType.FAQ,
+            title=PublishedText("Ships"),
+            content=PublishedText("We ship and run."),
+            language="en",
+            updated_at=datetime(2026, 3, 2, tzinfo=UTC),
+        )
+    )
+    text = " ".join(sentence)
+    asked = set(terms_of(word for word in words if word.is_content))
+    # An elision is folded before words are cut.
+    terms = {term for token in surface_tokens(text) for term in analyse(token)}
+
+    assert set(weigher(words, index)(text)) == asked & terms
 
 
 @pytest.mark.req("KB-06")

@@ -76,3 +76,14 @@ def test_holds_says_which_document_has_which_term() -> None:
 
     assert index.holds(["a", "b", "zz"], ["red", "blue"]).tolist() == [[True, True], [False, True], [False, False]]
     assert index.holders("blue") == ("a", "b")
+
+
+def test_a_term_counts_what_it_is_given() -> None:
+    """Half the weight, half the score; no weight, no score."""
+    index = _index(a=("", "red blue"), b=("", "green"))
+    (whole,) = index.search(["red"], 5)
+
+    (half,) = index.search({"red": 0.5}, 5)
+
+    assert half.score == pytest.approx(whole.score / 2)
+    assert index.search({"red": 0.0}, 5) == ()

@@ -3,7 +3,7 @@
 import pytest
 
 from shared.retrieval.bm25 import KeywordIndex
-from shared.retrieval.identifiers import declared_identifiers, find_identifiers, title_key
+from shared.retrieval.identifiers import declared_identifiers, find_identifiers, title_key, typed_code, whole_names
 from shared.retrieval.tokens import analyse
 
 pytestmark = pytest.mark.req("KB-06")
@@ -22,9 +22,9 @@ def _index(*texts: str) -> KeywordIndex:
         ("is SKU-4521 vegan?", "SKU-4521"),
         ("is sku 4521 vegan?", "SKU-4521"),
         ("sku4521", "SKU-4521"),
-        ("43mchbl2 in stock?", "43MCHBL2"),
-        ("who makes 885315872579", "barcode 885315872579"),
-        ("fn-penn", "SKU fn-penn"),
+        ("52kdrvn4 in stock?", "52KDRVN4"),
+        ("who makes 702694318055", "barcode 702694318055"),
+        ("ab-quill", "SKU ab-quill"),
         ("4521", "SKU-4521"),
     ],
 )
@@ -62,12 +62,36 @@ def test_code_that_many_articles_hold_identifies_none() -> None:
 
 def test_declared_codes_count_even_where_they_look_like_sizes() -> None:
     """The SKU attribute says what is an identifier; a plain word is none even there."""
-    declared = declared_identifiers({"sku": "4255, fn-penn, Blue", "price": "12.00 USD"})
+    declared = declared_identifiers({"sku": "7316, ab-quill, Blue", "price": "12.00 USD"})
 
-    assert declared == {"4255", "fn-penn"}
-    assert find_identifiers("how much is 4255?", dict.fromkeys(declared), _index("4255")) == ("4255",)
+    assert declared == {"7316", "ab-quill"}
+    assert find_identifiers("how much is 7316?", dict.fromkeys(declared), _index("7316")) == ("7316",)
 
 
 def test_titles_compare_without_case_and_punctuation() -> None:
     """The whole title as the question is an exact match."""
     assert title_key("Return Policy — Physical Products") == title_key("return policy: physical products?")
+
+
+def test_an_article_is_named_by_its_whole_title_and_each_whole_article_number() -> None:
+    """Also where a number is made of plain words; other attributes name nothing."""
+    attributes = {"sku": "OAK POLISH, AB-1; 7316", "price": "12.00 USD", "barcode": ""}
+
+    assert whole_names("The Wax!", attributes) == {"the wax", "oak polish", "ab-1", "7316"}
+
+
+@pytest.mark.parametrize(
+    ("query", "code"),
+    [
+        ("BENCHNT", "BENCHNT"),
+        (" OAK POLISH ", "OAK POLISH"),
+        ("Stool", ""),
+        ("TEA", ""),
+        ("I WANT MY MONEY BACK", ""),
+        ("5093", ""),
+        ("", ""),
+    ],
+)
+def test_a_question_in_capitals_may_be_a_code_typed_as_printed(query: str, code: str) -> None:
+    """A few words in capitals and nothing else; a shouted sentence is none."""
+    assert typed_code(query) == code
