@@ -79,7 +79,11 @@ async def _measure() -> Table:
             await records.put(_SCOPE, _article(i, words(6), f"{words(WORDS_PER_ARTICLE)} {marker}"))
             assert await ask(marker) == _id(i)
 
-        cold = await _timed(lambda: search.warm(_SCOPE))
+        async def build() -> None:
+            await search.warm(_SCOPE)
+            await search.settled()
+
+        cold = await _timed(build)
         asked = [await _timed(lambda: ask(words(8))) for _ in range(N_QUERIES)]
         changed = [await _timed(lambda i=i: change(i)) for i in range(N_CHANGES)]  # type: ignore[misc]
         await documents.close()

@@ -19,6 +19,7 @@ from shared.adapters.embedded.onnx_embedder import OnnxEmbedder, find_minilm
 from shared.adapters.embedded.rule_reviewer import RuleReviewer
 from shared.adapters.embedded.safety_screen import EmbeddedSafetyScreen
 from shared.adapters.embedded.shadow_reviewer import WordCountReviewer
+from shared.adapters.embedded.snapshot_files import SnapshotFiles
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.adapters.embedded.system import RandomIds, SystemClock
 from shared.adapters.records.actions import ActionRecords
@@ -209,7 +210,7 @@ def build(settings: Settings, *, clock: Clock | None = None) -> Services:
         dead_letters=DeadLetterRecords(documents, clock),
         vault=Vault(rows=MaskRecords(documents), keys=data_keys, clock=clock, ids=ids),
         proofs=ProofSeals(data_keys),
-        search=HybridSearch(articles, embedder, clock=clock),
+        search=HybridSearch(articles, embedder, clock=clock, snapshots=SnapshotFiles(settings.data_dir / "snapshots")),
         embedder=embedder,
         classifier=RememberingClassifier(EmbeddedIntentClassifier(embedder)),
         escalation_model=EmbeddedEscalationModel(embedder),
@@ -252,5 +253,7 @@ async def close() -> None:
     if closing is None:
         return
     await closing.shop_transport.aclose()
+    if isinstance(closing.search, HybridSearch):
+        await closing.search.settled()
     if isinstance(closing.documents, SqliteDocuments):
         await closing.documents.close()

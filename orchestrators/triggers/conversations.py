@@ -3,8 +3,6 @@
 Source: design §7, LA-01 ("context is precomputed when the channel opens"), AN-01 (CSAT).
 """
 
-from typing import Final
-
 from orchestrators.triggers.access import enter, identify, read_ticket
 from orchestrators.triggers.contract import Call
 from orchestrators.triggers.feedback import record_feedback
@@ -19,19 +17,15 @@ from orchestrators.triggers.problems import NO_CONVERSATION, not_found
 from orchestrators.triggers.responses import Answer, cached_answer, json_answer
 from orchestrators.triggers.turns import show_thread
 from shared.domain.ids import ConversationId
-from shared.domain.text import MaskedText
 from shared.domain.ticket import Ticket, TicketStatus
 from shared.domain.transitions import TicketOp
-
-WARM_UP: Final = MaskedText("delivery and returns")
-"""Query that makes search load the tenant's index before the first message. Value ours."""
 
 
 async def open_conversation(call: Call) -> Answer:
     """Warm the tenant's search while the visitor is still typing; creates nothing."""
     who = await identify(call)
     ticket = await enter(call, who)
-    await call.services.search.search(call.tenant, WARM_UP, intent=None, types=(), top_k=1)
+    await call.services.search.warm(call.tenant)
     return json_answer(
         Opened(
             conversation_id=call.ids["cid"],

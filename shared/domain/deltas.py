@@ -158,7 +158,7 @@ class Knowledge(Wire):
     confidence: float = Field(default=0.0, ge=0, le=1)
     """Absolute retrieval confidence (design §4), not a rank."""
     is_unavailable: bool = False
-    """Nothing could be looked up, which is not the same as nothing found (RK-01)."""
+    """No rung could look anything up: the turn may acknowledge or bring a person, nothing else (RK-01)."""
 
 
 class Account(Wire):

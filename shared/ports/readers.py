@@ -140,6 +140,10 @@ class ArticleSearch(Protocol):
         """
         ...
 
+    async def warm(self, scope: TenantScope) -> None:
+        """Load what the tenant's first search would have to load (KB-13, LA-01). Never raises, waits no longer."""
+        ...
+
 
 class PinnedArticles(Protocol):
     """Whether pinned versions are still the current ones (KB-10)."""

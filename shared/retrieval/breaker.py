@@ -27,13 +27,16 @@ class Breaker:
     @property
     def is_open(self) -> bool:
         """Tell whether calls are being spared; the first look after the pause lets one trial through."""
-        if self._closed_again_at is None:
-            return False
-        now = self._clock.now()
-        if now < self._closed_again_at:
+        if self.is_sparing:
             return True
-        self._closed_again_at = now + self._open_for
+        if self._closed_again_at is not None:
+            self._closed_again_at = self._clock.now() + self._open_for
         return False
+
+    @property
+    def is_sparing(self) -> bool:
+        """Tell whether calls are being spared, without taking the trial that the pause's end allows."""
+        return self._closed_again_at is not None and self._clock.now() < self._closed_again_at
 
     def succeed(self) -> None:
         """Note that the dependency answered."""

@@ -1,41 +1,25 @@
 """Retrieval confidence: an absolute estimate that some article answers the question. It is not a rank.
 
-A logistic model of three measurements; coefficients come from `calibration/*.json`, one file an embedding model, fitted
-by `python -m evals.retrieval --calibrate`. 0.5 parts "an article answers this" from "none does".
+A logistic model of what evidence.py measures; coefficients come from `calibration/*.json`, one file an embedding model,
+fitted by `make calibrate`. 0.5 parts "an article answers this" from "none does".
 Source: design §4 "Confidence is not rank", RT-06, fault 024.
 """
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Final, Protocol
 
-import numpy as np
 from pydantic import Field
 
 from shared.domain.sources import RetrievalPath
 from shared.domain.wire_model import Wire
-from shared.retrieval.bm25 import KeywordIndex
-from shared.retrieval.tokens import QueryWord, terms_of
+from shared.retrieval.evidence import Evidence
 
 CALIBRATION_DIR: Final = Path(__file__).parent / "calibration"
 """One JSON file of coefficients an embedding model, and `provisional.json` for every other."""
 PROVISIONAL: Final = "provisional"
 """Name of the conservative table of models nobody has calibrated. Source: design §4."""
-
-
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """What one search measured."""
-
-    similarity: float = 0.0
-    """Best raw cosine among the results; 0 where no vector was compared."""
-    coverage: float = 0.0
-    """Largest share of the question's content words one result holds, weighted by how much each word tells apart."""
-    is_exact: bool = False
-    """An article holds an identifier of the question, or its whole title is the question."""
 
 
 class Judge(Protocol):
@@ -61,6 +45,8 @@ class Coefficients(Wire):
     bias: float
     similarity: float = 0.0
     coverage: float = 0.0
+    matched: float = 0.0
+    title: float = 0.0
     exact: float = 0.0
 
 
@@ -97,6 +83,8 @@ class Calibration(Wire):
             model.bias
             + model.similarity * evidence.similarity
             + model.coverage * evidence.coverage
+            + model.matched * evidence.matched
+            + model.title * evidence.title
             + model.exact * evidence.is_exact
         )
         return 1 / (1 + math.exp(-max(-60.0, min(60.0, odds))))
@@ -119,26 +107,3 @@ def load_calibration(embedding_key: str, directory: Path = CALIBRATION_DIR) -> C
 def calibration_file(embedding_key: str) -> str:
     """Return the file name of a model's table."""
     return "".join(c if c.isalnum() or c in "-." else "_" for c in embedding_key) + ".json"
-
-
-def coverage(words: Sequence[QueryWord], ids: Sequence[str], index: KeywordIndex) -> float:
-    """Return the largest share of the question's content words that one of the articles holds.
-
-    Units: 0–1, each word weighted by its idf: a word no article has counts most against.
-    """
-    content = [word for word in words if word.is_content]
-    if not content or not ids:
-        return 0.0
-    terms = terms_of(content)
-    column = {term: i for i, term in enumerate(terms)}
-    held = index.holds(ids, terms)
-    weights = np.array([min(max(map(index.idf, form)) for form in word.alternatives) for word in content])
-    has_word = np.stack(
-        [
-            np.any([held[:, [column[term] for term in form]].all(axis=1) for form in word.alternatives], axis=0)
-            for word in content
-        ],
-        axis=1,
-    )
-    shares = has_word @ weights / weights.sum()
-    return float(shares.max())

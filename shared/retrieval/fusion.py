@@ -22,6 +22,10 @@ MIN_RELEVANCE: Final = 0.1
 STRONG_RELEVANCE: Final = 0.7
 """Results at or above count as strong. Unit: relevance 0–1. Source: KB-07."""
 
+SECOND_OPINION: Final = 0.9
+"""Share of the best keyword score from which an article joins the keyword ranking beside vectors. Value ours: a third
+of the score for everyone who shares a common word moves strangers over the best vector hits; decision 0025."""
+
 Ranking = Sequence[str]
 """Article ids, best first."""
 
@@ -97,6 +101,16 @@ def fuse(
     nudge = preference or Preference()
     kept.sort(key=lambda h: (not h.is_identifier_match, -h.relevance - (nudge.bonus if h.id in nudge.ids else 0), h.id))
     return tuple(kept[: clamp_top_k(top_k)])
+
+
+def second_opinion(scored: Sequence[tuple[str, float]], *, always: Collection[str] = ()) -> tuple[str, ...]:
+    """Return the keyword ranking as it joins vectors: those that match nearly as well as the best one.
+
+    `scored` are (id, keyword score), best first; `always` stay however weak: exact matches, and articles that words
+    alone can find.
+    """
+    best = scored[0][1] if scored else 0.0
+    return tuple(id for id, score in scored if score >= SECOND_OPINION * best or id in always)
 
 
 def clamp_top_k(top_k: int) -> int:

@@ -6,13 +6,13 @@ Source: KB-05…09, KB-13, RK-01, design §4, §6 "Keyword index", faults 022, 0
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import Final
 
 from shared.domain.article import Article
 from shared.domain.deltas import Knowledge
-from shared.domain.errors import IntegrationError, SchemaError
 from shared.domain.ids import ArticleId
 from shared.domain.intents import ArticleType, CustomerIntent
 from shared.domain.sources import RetrievalPath
@@ -21,33 +21,29 @@ from shared.ports.articles import ArticleIndexSource, KnowledgeHead
 from shared.ports.clock import Clock
 from shared.ports.documents import TenantScope
 from shared.ports.models import Embedder, Vector
-from shared.retrieval.breaker import Breaker
-from shared.retrieval.caches import CacheUse, QueryCaches, ResultKey, may_cache_result, query_digest
-from shared.retrieval.confidence import Evidence, Judge, coverage, load_calibration
+from shared.ports.snapshots import Snapshots
+from shared.retrieval.caches import CacheUse, QueryCaches, Question, may_cache_result
+from shared.retrieval.confidence import Judge, load_calibration
 from shared.retrieval.embedding_text import embedding_key
+from shared.retrieval.figures import SearchCounters, SearchFigures
 from shared.retrieval.found import Found, hand_on
-from shared.retrieval.fusion import Preference, clamp_top_k, fuse, pool_size
+from shared.retrieval.fusion import Preference, clamp_top_k, fuse, pool_size, second_opinion
+from shared.retrieval.judging import judge
 from shared.retrieval.languages import guess_language
 from shared.retrieval.library import IndexLibrary
+from shared.retrieval.rungs import Deadlines, Rungs, Step
 from shared.retrieval.tenant_index import TenantIndex
-from shared.retrieval.tokens import query_words, terms_of
+from shared.retrieval.tokens import query_words, weighted_terms
 
 MAX_QUERY_CHARS: Final = 2_000
 """Part of a question that is searched: its end, where customers put what they want. Unit: characters. Value ours."""
 TYPE_BONUS: Final = 0.012
 """Relevance a preferred kind of article may lack and still come first: about one rank of the vector list (CL-04)."""
+WARM_UP: Final = MaskedText("delivery and returns")
+"""Question that loads what a first search needs. Value ours."""
 
-T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class Deadlines:
-    """Seconds each step may take; together below the retriever's own deadline (agents.SPECS)."""
-
-    head_s: float = 1.0
-    index_s: float = 2.5
-    embed_s: float = 2.0
-    nearest_s: float = 1.5
+_MASK: Final = re.compile(r"\[(?:email|phone):[0-9a-f-]{36}\]")
+"""A masked contact says nothing about the shop, and would weigh as a word no article has. Source: PV-01."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +63,7 @@ class HybridSearch:
         embedder: Embedder,
         *,
         clock: Clock,
+        snapshots: Snapshots | None = None,
         library: IndexLibrary | None = None,
         calibration: Judge | None = None,
         deadlines: Deadlines | None = None,
@@ -74,17 +71,27 @@ class HybridSearch:
         self._articles = articles
         self._embedder = embedder
         self._key = embedding_key(embedder.model, embedder.dimension)
-        self._library = library or IndexLibrary(articles)
+        self._counters = SearchCounters()
+        self._library = library or IndexLibrary(articles, snapshots=snapshots, counters=self._counters)
         self._calibration = calibration or load_calibration(self._key)
-        self._deadlines = deadlines or Deadlines()
-        self._caches = QueryCaches()
-        self._store = Breaker(clock)
-        self._model = Breaker(clock)
+        self._caches = QueryCaches(self._key)
+        self._rungs = Rungs(clock, deadlines or Deadlines())
 
     @property
     def is_calibrated(self) -> bool:
         """Tell whether confidence was fitted for this embedding model; readiness says `uncalibrated` otherwise."""
         return self._calibration.is_calibrated
+
+    @property
+    def is_spared(self) -> bool:
+        """Tell whether search leaves its dependencies alone for now: turns acknowledge, none answers (RK-01)."""
+        return self._rungs.is_search_spared
+
+    def figures(self) -> SearchFigures:
+        """Return what this process counted (KB-08, KB-09, KB-13)."""
+        return self._counters.figures(
+            indexes=len(self._library), index_bytes=self._library.size_bytes, spared=self._rungs.spared
+        )
 
     async def search(
         self,
@@ -97,105 +104,126 @@ class HybridSearch:
     ) -> Knowledge:
         """Return pinned results within the context budget, the path that served and the absolute confidence.
 
-        Never raises for a failing rung: it degrades and records the path; an empty result has confidence 0.
+        Never raises for a failing rung: it degrades and records the path; an empty result has confidence 0, and
+        `is_unavailable` when no rung could look at all.
         """
-        text = query.value[-MAX_QUERY_CHARS:]
-        if not query_words(text):
+        question = _to_question(query)
+        if not question.words:
             return Knowledge(for_intent=intent)
-        head = await self._rung(self._store, self._deadlines.head_s, lambda: self._articles.head(scope))
-        key = ResultKey(
-            scope.tenant_id,
-            head.seq if head is not None else -1,
-            self._key,
-            query_digest(text),
-            tuple(types),
-            clamp_top_k(top_k),
+        head = await self._rungs.ask(Step.HEAD, lambda: self._articles.head(scope))
+        key = self._caches.result_key(
+            scope.tenant_id, head.seq if head is not None else -1, question, types, clamp_top_k(top_k)
         )
-        is_cacheable = head is not None and may_cache_result(intent)
+        is_cacheable = head is not None and may_cache_result(intent, query.value)
         if is_cacheable and (known := self._caches.results.get(key)) is not None:
+            self._counters.searched(known.path, CacheUse.EXACT)
             return known.model_copy(update={"cache": CacheUse.EXACT.value, "for_intent": intent})
-        index, embedded = await asyncio.gather(self._index(scope, head), self._embed(scope, text))
-        found = await self._find(scope, text, index, embedded.vector, frozenset(types), clamp_top_k(top_k))
+        index, embedded = await self._index_and_vector(scope, head, question)
+        similar = await self._nearest(scope, embedded.vector, top_k)
+        found = await self._find(scope, question, index, similar, frozenset(types), clamp_top_k(top_k))
         knowledge = Knowledge(
             articles=hand_on(found),
             path=found.path,
             cache=embedded.cache.value,
             for_intent=intent,
-            confidence=self._confidence(found),
+            confidence=judge(found, self._calibration, unembedded=self._unembedded(found.articles)),
+            is_unavailable=index is None and similar is None,
         )
         if is_cacheable and found.path is RetrievalPath.HYBRID:
             self._caches.results.put(key, knowledge)
+        self._counters.searched(found.path, embedded.cache)
         return knowledge
 
     async def warm(self, scope: TenantScope) -> None:
         """Load the tenant's index, its vectors and the model before the first customer asks (KB-13).
 
-        Waits for the index however long it takes. Raises: Unavailable, RateLimited when the store does not answer.
+        Like a search it never raises and waits no longer; what is still being loaded goes on being loaded.
         """
-        await self._library.fresh(scope, await self._articles.head(scope))
-        await self.search(scope, MaskedText("warm up"), intent=None, types=(), top_k=1)
+        question = _to_question(WARM_UP)
+        head = await self._rungs.ask(Step.HEAD, lambda: self._articles.head(scope))
+        _, embedded = await self._index_and_vector(scope, head, question)
+        await self._nearest(scope, embedded.vector, 1)
+
+    async def forget(self, scope: TenantScope) -> None:
+        """Drop everything kept of the tenant, its snapshots included: part of erasing it. Raises: Unavailable."""
+        self._caches.forget(scope.tenant_id)
+        await self._library.forget(scope)
+
+    async def settled(self) -> None:
+        """Wait until nothing is being loaded or written down in the background."""
+        await self._library.settled()
 
     # -- rungs -------------------------------------------------------------------------------------------------------
+
+    async def _index_and_vector(
+        self, scope: TenantScope, head: KnowledgeHead | None, question: Question
+    ) -> tuple[TenantIndex | None, _Embedded]:
+        """Return both; beside each other only where the index has to be waited for."""
+        if head is not None and self._library.is_fresh(scope, head):
+            return await self._index(scope, head), await self._embed(scope, question)
+        return await asyncio.gather(self._index(scope, head), self._embed(scope, question))
 
     async def _index(self, scope: TenantScope, head: KnowledgeHead | None) -> TenantIndex | None:
         if head is None:
             return None
-        return await self._rung(self._store, self._deadlines.index_s, lambda: self._library.fresh(scope, head))
+        return await self._rungs.ask(Step.INDEX, lambda: self._library.fresh(scope, head))
 
-    async def _embed(self, scope: TenantScope, text: str) -> _Embedded:
-        if not self._calibration.understands(guess_language(text)):
+    async def _embed(self, scope: TenantScope, question: Question) -> _Embedded:
+        if not self._calibration.understands(question.language):
             return _Embedded(None, CacheUse.MISS)
-        words = query_words(text)
-        known = self._caches.embedding(scope.tenant_id, self._key, text, words)
+        known = self._caches.embedding(scope.tenant_id, question)
         if known is not None:
             return _Embedded(*known)
-        rows = await self._rung(self._model, self._deadlines.embed_s, lambda: self._embedder.embed([MaskedText(text)]))
+        rows = await self._rungs.ask(Step.EMBED, lambda: self._embedder.embed([MaskedText(question.text)]))
         if rows is None or rows.shape != (1, self._embedder.dimension):
             return _Embedded(None, CacheUse.MISS)
         vector: Vector = rows[0]
-        self._caches.keep_embedding(scope.tenant_id, self._key, text, words, vector)
+        self._caches.keep_embedding(scope.tenant_id, question, vector)
         return _Embedded(vector, CacheUse.MISS)
 
     async def _nearest(self, scope: TenantScope, vector: Vector | None, top_k: int) -> dict[str, float] | None:
         if vector is None:
             return None
-        found = await self._rung(
-            self._store,
-            self._deadlines.nearest_s,
+        found = await self._rungs.ask(
+            Step.NEAREST,
             lambda: self._articles.nearest(scope, vector, embedding_key=self._key, top_k=pool_size(top_k)),
         )
-        return None if found is None else dict(found)
+        # Approximate indexes give equal neighbours in any order, and another one the next time (fault 025).
+        return None if found is None else dict(sorted(found, key=lambda hit: (-hit[1], hit[0])))
 
     async def _find(
         self,
         scope: TenantScope,
-        text: str,
+        question: Question,
         index: TenantIndex | None,
-        vector: Vector | None,
+        similar: dict[str, float] | None,
         types: frozenset[ArticleType],
         top_k: int,
     ) -> Found:
-        similar = await self._nearest(scope, vector, top_k)
         if index is None:
             return await self._by_vector_only(scope, similar or {}, top_k)
         # What the index does not know was published after this search began; what it knows is pinned.
-        similar = {id: s for id, s in (similar or {}).items() if index.get(id) is not None}
-        if not guess_language(text) and not any(map(self._calibration.understands, index.languages)):
+        similar = {id: s for id, s in (similar or {}).items() if id in index}
+        if not question.language and not any(map(self._calibration.understands, index.languages)):
             similar = {}
-        words = query_words(text, index.languages)
-        ranked = [hit.id for hit in index.keywords.search(terms_of(words), pool_size(top_k))]
-        exact = index.exact_matches(text)
-        pool = {id: a for id in {*similar, *ranked, *exact} if (a := index.get(id)) is not None}
+        words = query_words(question.text, index.languages)
+        scored = [(hit.id, hit.score) for hit in index.keywords.search(weighted_terms(words), pool_size(top_k))]
+        exact = index.exact_matches(question.text)
+        pool = {id: card for id in {*similar, *dict(scored), *exact} if (card := index.cards.get(id)) is not None}
+        unembedded = frozenset(id for id, card in pool.items() if similar and card.embedded_model != self._key)
         hits = fuse(
             tuple(similar),
-            ranked,
+            second_opinion(scored, always=unembedded | exact) if similar else tuple(dict(scored)),
             ahead=exact,
-            unembedded=self._unembedded(pool) if similar else (),
-            preference=Preference(frozenset(id for id, a in pool.items() if a.type in types), TYPE_BONUS),
+            unembedded=unembedded,
+            preference=Preference(frozenset(id for id, card in pool.items() if card.type in types), TYPE_BONUS),
             top_k=top_k,
         )
         path = RetrievalPath.HYBRID if similar else RetrievalPath.KEYWORD_ONLY
-        return Found(hits, path if hits else RetrievalPath.EMPTY, pool, similar, index, words)
+        articles = {hit.id: article for hit in hits if (article := index.get(hit.id)) is not None}
+        # Another search may have taken in a delete meanwhile.
+        hits = tuple(hit for hit in hits if hit.id in articles)
+        return Found(hits, path if hits else RetrievalPath.EMPTY, articles, similar, index, words)
 
     def _unembedded(self, pool: Mapping[str, Article]) -> frozenset[str]:
         """Return the articles that have no vector of this model yet."""
@@ -210,41 +238,9 @@ class HybridSearch:
         return Found(kept, path, articles, similar)
 
     async def _read(self, scope: TenantScope, id: str) -> Article | None:
-        return await self._rung(
-            self._store, self._deadlines.nearest_s, lambda: self._articles.get(scope, ArticleId(id))
-        )
+        return await self._rungs.ask(Step.NEAREST, lambda: self._articles.get(scope, ArticleId(id)))
 
-    async def _rung(self, breaker: Breaker, deadline_s: float, call: Callable[[], Awaitable[T]]) -> T | None:
-        """Return what the dependency answers, or None when it fails, is too slow or is being spared."""
-        if breaker.is_open:
-            return None
-        try:
-            async with asyncio.timeout(deadline_s):
-                value = await call()
-        except (IntegrationError, SchemaError, TimeoutError):
-            breaker.fail()
-            return None
-        breaker.succeed()
-        return value
 
-    # -- judging -----------------------------------------------------------------------------------------------------
-
-    def _confidence(self, found: Found) -> float:
-        if not found.hits:
-            return 0.0
-        ids = [hit.id for hit in found.hits]
-        evidence = Evidence(
-            max((found.similarities.get(id, 0.0) for id in ids), default=0.0),
-            self._coverage(found, ids),
-            any(hit.is_identifier_match for hit in found.hits),
-        )
-        confidence = self._calibration.confidence(found.path, evidence)
-        # An article published a moment ago has no vector yet: its words alone may answer.
-        waiting = [id for id in ids if id in self._unembedded(found.articles)]
-        if waiting and found.path is RetrievalPath.HYBRID:
-            by_words = Evidence(0.0, self._coverage(found, waiting), evidence.is_exact)
-            confidence = max(confidence, self._calibration.confidence(RetrievalPath.KEYWORD_ONLY, by_words))
-        return confidence
-
-    def _coverage(self, found: Found, ids: Sequence[str]) -> float:
-        return coverage(found.words, ids, found.index.keywords) if found.index is not None else 0.0
+def _to_question(query: MaskedText) -> Question:
+    text = _MASK.sub(" ", query.value)[-MAX_QUERY_CHARS:].strip()
+    return Question(text, guess_language(text), query_words(text))

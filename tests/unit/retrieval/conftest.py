@@ -93,6 +93,12 @@ def records(documents: SqliteDocuments, clock: FixedClock) -> ArticleRecords:
 
 
 @pytest.fixture
+def source(records: ArticleRecords) -> FaultySource:
+    """The records, with failures on demand."""
+    return FaultySource(records)
+
+
+@pytest.fixture
 def publish(records: ArticleRecords, tenant: TenantScope) -> Publish:
     """Publish one article and, when an embedder is given, embed it as the change feed would."""
 

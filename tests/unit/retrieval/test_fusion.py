@@ -2,7 +2,7 @@
 
 import pytest
 
-from shared.retrieval.fusion import MAX_TOP_K, InvalidRanking, Preference, Weights, fuse, pool_size
+from shared.retrieval.fusion import MAX_TOP_K, InvalidRanking, Preference, Weights, fuse, pool_size, second_opinion
 
 
 @pytest.mark.req("KB-05")
@@ -76,3 +76,26 @@ def test_preferred_kind_wins_only_against_nearly_the_same_relevance() -> None:
 
     assert [h.id for h in hits] == ["b", "a", "c", "d", "e", "z", "f"]
     assert hits[0].relevance < hits[1].relevance
+
+
+@pytest.mark.req("KB-05")
+def test_only_what_matches_nearly_as_well_as_the_best_joins_vectors() -> None:
+    """From 90 % of the best score; an article that vectors cannot find, or that is named exactly, joins at any."""
+    scored = [("best", 10.0), ("near", 9.0), ("far", 8.9), ("new", 1.0)]
+
+    assert second_opinion(scored) == ("best", "near")
+    assert second_opinion(scored, always={"new"}) == ("best", "near", "new")
+    assert second_opinion([]) == ()
+
+
+@pytest.mark.req("KB-05")
+def test_a_stranger_with_a_common_word_does_not_pass_the_best_vector_hit() -> None:
+    """Plain fusion gives 0.3 to whoever shares a word: fifteenth in both lists would then beat first in one."""
+    vector = ["answer", *(f"v{i}" for i in range(13)), "stranger"]
+    scored = [("other", 10.0), *((f"k{i}", 3.0) for i in range(13)), ("stranger", 2.0)]
+
+    plain = fuse(vector, [id for id, _ in scored])
+    joined = fuse(vector, second_opinion(scored))
+
+    assert plain[0].id == "stranger"
+    assert joined[0].id == "answer"

@@ -12,12 +12,14 @@ from shared.adapters.embedded.onnx_embedder import OnnxEmbedder
 from shared.adapters.records.articles import ArticleRecords
 from shared.domain.deltas import Knowledge
 from shared.domain.errors import RateLimited, Unavailable
-from shared.domain.ids import TenantId
+from shared.domain.ids import ArticleId, TenantId
 from shared.domain.intents import ArticleType, CustomerIntent
 from shared.domain.sources import RetrievalPath
 from shared.domain.text import MaskedText, ModelText
 from shared.ports.documents import TenantScope
-from shared.retrieval.ladder import Deadlines, HybridSearch
+from shared.ports.models import Vector
+from shared.retrieval.ladder import HybridSearch
+from shared.retrieval.rungs import Deadlines
 from tests.conftest import FixedClock
 from tests.unit.retrieval.conftest import BrokenEmbedder, FaultySource, LetterEmbedder, Publish
 
@@ -32,12 +34,6 @@ async def _ask(
     top_k: int = 5,
 ) -> Knowledge:
     return await search.search(scope, MaskedText(query), intent=intent, types=types, top_k=top_k)
-
-
-@pytest.fixture
-def source(records: ArticleRecords) -> FaultySource:
-    """The records, with failures on demand."""
-    return FaultySource(records)
 
 
 # -- rungs -----------------------------------------------------------------------------------------------------------
@@ -434,6 +430,92 @@ async def test_fault_024_article_number_passes_by_words_only(
     assert found.articles[0].article_id == "c21"
     assert found.articles[0].relevance == pytest.approx(0.3)
     assert found.confidence >= 0.5
+
+
+POLICY = """A reduced rate for bereavement is given before purchase only. Write to us with the booking you intend to
+make and we send you a code. It cannot be claimed after the order was placed."""
+GRAN = "my gran died, can I get the bereavement discount after I have bought?"
+
+
+@pytest.mark.req("RT-06", "KB-10")
+async def test_fault_018_a_policy_question_finds_the_words_of_the_policy_at_its_version(
+    candles: HybridSearch, publish: Publish, minilm: OnnxEmbedder, tenant: TenantScope
+) -> None:
+    """What goes on to the composer is a piece of the article and nothing else, pinned."""
+    await publish("bereavement", "Bereavement discount", POLICY, type=ArticleType.POLICY, embedder=minilm)
+
+    found = await _ask(candles, tenant, GRAN)
+
+    assert found.articles[0].ref == "article:bereavement@1"
+    assert found.articles[0].content.value in POLICY
+    assert found.confidence >= 0.5
+
+
+@pytest.mark.req("RT-06")
+async def test_fault_018_without_the_policy_there_is_no_confidence(candles: HybridSearch, tenant: TenantScope) -> None:
+    """No article, no policy sentence: the gate sends the turn to a person."""
+    found = await _ask(candles, tenant, GRAN)
+
+    assert found.confidence < 0.5
+
+
+class Shuffling(FaultySource):
+    """A store whose equal neighbours come in another order each time, as an approximate index gives them."""
+
+    async def nearest(
+        self, scope: TenantScope, vector: Vector, *, embedding_key: str, top_k: int
+    ) -> tuple[tuple[ArticleId, float], ...]:
+        """Return them turned by one more place."""
+        found = await super().nearest(scope, vector, embedding_key=embedding_key, top_k=top_k)
+        at = len(self.asked) % len(found)
+        return found[at:] + found[:at]
+
+
+@pytest.mark.req("KB-05")
+async def test_fault_025_the_same_question_on_a_frozen_index_has_the_same_answer_twenty_times(
+    records: ArticleRecords, publish: Publish, tenant: TenantScope, clock: FixedClock
+) -> None:
+    """Ties are broken by id, whatever order the vectors' index gives them in."""
+    embedder = LetterEmbedder()
+    for i in range(7):
+        await publish(f"a{i}", "Returns", "Send it back.", embedder=embedder)
+    search = HybridSearch(Shuffling(records), embedder, clock=clock)
+
+    found = [await _ask(search, tenant, "returns of 100 things", intent=CustomerIntent.REFUND) for _ in range(20)]
+
+    assert {tuple(a.article_id for a in one.articles) for one in found} == {("a0", "a1", "a2", "a3", "a4")}
+    assert len({tuple(a.relevance for a in one.articles) for one in found}) == 1
+
+
+@pytest.mark.req("RT-06", "PV-01")
+async def test_a_masked_contact_in_the_question_changes_nothing(candles: HybridSearch, tenant: TenantScope) -> None:
+    """A token is no word: it is neither searched nor held against the articles that lack it."""
+    mask = "[email:0a1b2c3d-0000-4000-8000-00000000000f]"
+
+    plain, masked = [await _ask(candles, tenant, f"is the fig candle in stock? {m}".strip()) for m in ("", mask)]
+
+    assert masked.articles == plain.articles
+    assert masked.confidence == plain.confidence
+
+
+@pytest.mark.req("KB-06")
+async def test_a_code_of_plain_letters_is_found_by_its_exact_string(
+    candles: HybridSearch, publish: Publish, minilm: OnnxEmbedder, tenant: TenantScope
+) -> None:
+    """No digit, no hyphen, in no attribute: typed as printed it names its article; in small letters it is a word."""
+    await publish("bench", "Garden seat", "Folds flat. SKU BENCHNT.", type=ArticleType.PRODUCT, embedder=minilm)
+    await publish(
+        "tin", "Beeswax tin", "Feeds the wood. Order no. OAK POLISH.", type=ArticleType.PRODUCT, embedder=minilm
+    )
+    await publish(
+        "cloth", "Polish cloth", "For polish on oak and other wood.", type=ArticleType.PRODUCT, embedder=minilm
+    )
+
+    found = [await _ask(candles, tenant, text) for text in ("BENCHNT", "OAK POLISH", "oak polish")]
+
+    assert [one.articles[0].article_id for one in found[:2]] == ["bench", "tin"]
+    assert [one.articles[0].is_identifier_match for one in found] == [True, True, False]
+    assert min(one.confidence for one in found[:2]) >= 0.5
 
 
 @pytest.mark.req("KB-05", "KB-07")
