@@ -7,11 +7,13 @@ AS :=
 Q :=
 FILE :=
 ARGS :=
+DATA := $(or $(VOUCH_DATA),../shared/data)
 BIN := $(VENV)/bin
 PY := $(BIN)/python
 
 .DEFAULT_GOAL := help
-.PHONY: help run ask import test lint types format requirements bench soak train lock ci quickstart clean
+.PHONY: help run ask import test lint types format requirements bench eval-retrieval calibrate soak train lock ci \
+	quickstart clean
 
 help: ## Show this list; every target takes ARGS="…" for more options
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -53,6 +55,12 @@ requirements: $(VENV)/.dev ## Print each requirement with the tests that prove i
 
 bench: $(VENV)/.dev ## Print the figures of design budgets, as ratios of one run
 	$(PY) -m bench $(ARGS)
+
+eval-retrieval: $(VENV)/.dev ## Ranking and confidence on labelled sets, against their targets: DATA=folder
+	$(PY) -m evals.retrieval --data "$(DATA)" $(ARGS)
+
+calibrate: $(VENV)/.dev ## Fit retrieval confidence on labelled sets or on a tenant's articles: DATA=folder
+	$(PY) -m evals.retrieval.calibrate --data "$(DATA)" $(ARGS)
 
 ci: lint types test requirements quickstart ## Everything CI runs: lint, types, tests and the README's own commands
 
