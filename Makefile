@@ -9,11 +9,12 @@ FILE :=
 ARGS :=
 DATA := $(or $(VOUCH_DATA),../shared/data)
 BIN := $(VENV)/bin
+BENCH := .venv-bench
 PY := $(BIN)/python
 
 .DEFAULT_GOAL := help
-.PHONY: help run ask import test lint types format requirements bench eval-retrieval calibrate soak train lock ci \
-	quickstart clean
+.PHONY: help run ask import test lint types format requirements bench bench-search eval-retrieval calibrate soak \
+	train lock ci quickstart clean
 
 help: ## Show this list; every target takes ARGS="…" for more options
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -56,6 +57,14 @@ requirements: $(VENV)/.dev ## Print each requirement with the tests that prove i
 bench: $(VENV)/.dev ## Print the figures of design budgets, as ratios of one run
 	$(PY) -m bench $(ARGS)
 
+$(BENCH)/.done: requirements.txt requirements-bench.txt constraints.txt
+	@$(PYTHON) -m venv $(BENCH)
+	@$(BENCH)/bin/pip install --quiet --disable-pip-version-check -c constraints.txt -r requirements-bench.txt
+	@touch $@
+
+bench-search: $(BENCH)/.done ## Search at 1k, 10k and 100k articles beside LangChain, in an environment of its own
+	$(BENCH)/bin/python -m bench.search_peers $(ARGS)
+
 eval-retrieval: $(VENV)/.dev ## Ranking and confidence on labelled sets, against their targets: DATA=folder
 	$(PY) -m evals.retrieval --data "$(DATA)" $(ARGS)
 
@@ -83,7 +92,7 @@ train: $(VENV)/.dev ## Rebuild the offline intent classifier from its utterances
 	$(PY) -m shared.adapters.embedded.training
 
 clean: ## Remove the environment, caches and local data
-	rm -rf $(VENV) .local .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build
+	rm -rf $(VENV) $(BENCH) .local .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build
 
 lock: $(VENV)/.dev ## Pin the newest allowed versions into constraints.txt (needs uv)
 	uv pip compile --universal --python-version 3.11 --no-emit-index-url --no-header --no-annotate -q requirements-dev.txt -o constraints.txt
