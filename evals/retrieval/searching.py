@@ -25,7 +25,7 @@ from shared.ports.articles import ArticlePage, KnowledgeHead
 from shared.ports.documents import TenantScope
 from shared.ports.models import Embedder, Vector
 from shared.retrieval.confidence import Judge
-from shared.retrieval.embedding_text import SAFE_LIMIT, build_embedding_text, embedding_key
+from shared.retrieval.embedding_text import build_embedding_text, embedding_key, fit_of
 from shared.retrieval.evidence import Evidence
 from shared.retrieval.ladder import HybridSearch
 from shared.retrieval.rungs import Deadlines
@@ -217,7 +217,7 @@ class Asker:
         """Return the corpus, embedded."""
         key = embedding_key(embedder.model, embedder.dimension)
         texts = [
-            build_embedding_text(a.type, a.title, a.tags, a.content, limit=SAFE_LIMIT).text for a in corpus.articles
+            build_embedding_text(a.type, a.title, a.tags, a.content, fit=fit_of(embedder)).text for a in corpus.articles
         ]
         matrix = await embedder.embed(texts)
         articles = [a.model_copy(update={"embedded_model": key}) for a in corpus.articles]
