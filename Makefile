@@ -47,7 +47,7 @@ import: $(VENV)/.run ## Import articles into the running demo shop: make import 
 test: $(VENV)/.dev ## Run every test but the soaks
 	$(BIN)/pytest -q -m "not soak" --requirements=build/requirements.json $(ARGS)
 
-soak: $(VENV)/.dev ## Run the long seeded tests: 200 crash points, 5,000 generated requests
+soak: $(VENV)/.dev ## Run the long seeded tests: crash points, generated requests, interleavings, twins, flood
 	$(BIN)/pytest -q -m soak $(ARGS)
 
 requirements: $(VENV)/.dev ## Print each requirement with the tests that prove it, and what is still open

@@ -27,7 +27,7 @@ from shared.domain.typed_values.folding import fold
 
 _CLAUSE = re.compile(r"[!?;\n,]+|\.(?=\s|$)")
 _TOKEN = re.compile(r"[^\s\"()]+")
-_QUOTE = re.compile(r"\"|(?:^|\s)'[^']{2,80}'(?=\W|$)")
+_QUOTE = re.compile(r"[\"“”„«»‹›‘`]|(?:^|\s)'[^']{2,80}'(?=\W|$)")
 _ANY_ACTION = re.compile("|".join(NAMED.values()))
 _NUMBER_SIGN = "#"
 
@@ -49,7 +49,7 @@ def read_request(text: str, *, refs: frozenset[str], known: frozenset[str]) -> P
     `refs`: the order numbers the message names, upper case; `known`: folded words of those orders' lines.
     """
     folded = fold(text.replace("’", "'")).text
-    if _QUOTE.search(folded) or "%" in folded:
+    if _QUOTE.search(text.replace("’", "'")) or "%" in folded:
         return None
     clauses = _clauses(folded, refs, known)
     read = [(clause, _asked(clause, refs, known)) for clause in clauses]

@@ -104,6 +104,9 @@ def saying(text: str, intent: CustomerIntent) -> TurnState:
         # somebody else's words
         (REFUND, 'My sister says "refund order 10001" but I love it'),
         (CANCEL, 'My friend wrote "cancel order 10001" as a joke'),
+        (REFUND, "My sister says “refund order 10001”"),
+        (REFUND, "Meine Schwester ruft „erstatte Bestellung 10001“"),
+        (REFUND, "Il m'a écrit « remboursez la commande 10001 »"),
         (REFUND, "My husband wants a refund for order 10001, but please ignore him"),
         # a dispute asks for an explanation, not for all of the money
         (DISPUTE, "I was charged twice for order 10001"),
