@@ -98,8 +98,6 @@ class SearchCounters:
 
     def followed(self, article: Article) -> None:
         """Note the lag of an article whose vector has just come."""
-        if article.embedded_at is not None and article.embedded_hash == article.text_hash:
-            lag_s = (article.embedded_at - article.updated_at).total_seconds()
-            if lag_s >= 0:
-                self.vector_lag_s = lag_s
-                self.longest_vector_lag_s = max(self.longest_vector_lag_s, lag_s)
+        if article.lag_ms is not None and article.embedded_hash == article.text_hash:
+            self.vector_lag_s = article.lag_ms / 1_000
+            self.longest_vector_lag_s = max(self.longest_vector_lag_s, self.vector_lag_s)
