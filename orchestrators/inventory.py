@@ -30,6 +30,7 @@ HTTP_FUNCTIONS: Final = (
     "desk_release",
     "desk_reply",
     "desk_resolution",
+    "figures",
     "health_live",
     "health_ready",
     "knowledge_coverage",

@@ -167,6 +167,12 @@ async def tenant_governance(req: func.HttpRequest) -> func.HttpResponse:
     return await serve("v1/tenants/{tenant}/governance", req)
 
 
+@blueprint.route(route="v1/figures", methods=METHODS)
+async def figures(req: func.HttpRequest) -> func.HttpResponse:
+    """What the process counts about itself."""
+    return await serve("v1/figures", req)
+
+
 @blueprint.route(route="v1/desk/audits", methods=METHODS)
 async def desk_audits(req: func.HttpRequest) -> func.HttpResponse:
     """Turns to look at."""

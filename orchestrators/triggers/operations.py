@@ -182,6 +182,10 @@ _OWN: Final[tuple[Operation, ...]] = (
         "get_governance", "GET", f"{_TENANT}/governance", "Read phase, ceilings, approvals, drift and first contacts.",
         oversight.get_governance, {200: oversight_models.GovernanceShown}, _MANAGER,
     ),
+    Operation(
+        "get_figures", "GET", "v1/figures", "Read what the answering process counts: search, caches, review lanes.",
+        oversight.get_figures, {200: oversight_models.FiguresShown}, _OPERATOR,
+    ),
     # ---- desk
     Operation(
         "list_cases", "GET", "v1/desk/cases", "Read the queue.",

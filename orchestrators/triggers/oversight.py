@@ -1,6 +1,6 @@
-"""Watching the machine: the governance in force with its figures, and the turns drawn for a person to look at.
+"""Watching the machine: governance with its figures, the process's own counts, turns drawn for a person to look at.
 
-Reads records only. Source: SC-02 (phases, sampled audit, drift), SU-06, fault 110.
+Reads only. Source: SC-02 (phases, sampled audit, drift), SU-06, KB-08 (hit rates), fault 110.
 """
 
 import asyncio
@@ -13,8 +13,11 @@ from orchestrators.triggers.oversight_models import (
     AuditQuery,
     AuditShown,
     CeilingShown,
+    FiguresShown,
     FirstContactShown,
     GovernanceShown,
+    ReviewLaneShown,
+    SearchShown,
     ShadowShown,
 )
 from orchestrators.triggers.problems import not_found
@@ -29,6 +32,36 @@ from shared.ports.vault import ConversationScope
 
 WATCHED_TURNS: Final = 1_000
 """Newest turns the figures are counted over. Value ours."""
+
+
+async def get_figures(call: Call) -> Answer:
+    """Return what the answering process has counted: search paths, cache hits, index sizes, lag, review lanes."""
+    counted, lanes = call.services.search.figures(), call.services.review_lanes.figures()
+    search = SearchShown(
+        searches=counted.searches,
+        by_path=dict(counted.by_path),
+        hit_rates={cache: counted.hit_rate(cache) for cache in counted.by_cache},
+        indexes=counted.indexes,
+        index_bytes=counted.index_bytes,
+        evicted=counted.evicted,
+        built=counted.built,
+        restored=counted.restored,
+        longest_catch_up_ms=counted.longest_catch_up_ms,
+        vector_lag_s=counted.vector_lag_s,
+        longest_vector_lag_s=counted.longest_vector_lag_s,
+        spared=counted.spared,
+    )
+    shown = {
+        severity: ReviewLaneShown(
+            waiting=lane.waiting,
+            served=lane.served,
+            refused=lane.refused,
+            longest_ms=lane.longest_ms,
+            deepest=lane.deepest,
+        )
+        for severity, lane in lanes.items()
+    }
+    return json_answer(FiguresShown(search=search, review_lanes=shown))
 
 
 async def get_governance(call: Call) -> Answer:

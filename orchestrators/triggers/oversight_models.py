@@ -10,6 +10,7 @@ from pydantic import Field
 
 from orchestrators.triggers.models import MAX_CONTINUATION_CHARS, QueryModel, Shown
 from shared.domain.governance import Phase
+from shared.domain.human_triggers import Severity
 from shared.domain.intents import ActionType
 from shared.domain.tiers import Tier
 
@@ -98,3 +99,42 @@ class AuditList(Shown):
 
     turns: tuple[AuditShown, ...]
     continuation: str | None
+
+
+class SearchShown(Shown):
+    """Search in the answering process, since it began; names no tenant."""
+
+    searches: int
+    by_path: dict[str, int]
+    """Searches by the rung that served: hybrid, vector_only, keyword_only, empty."""
+    hit_rates: dict[str, float]
+    """Share of searches each cache served, 0–1; `miss` is the rest."""
+    indexes: int
+    index_bytes: int
+    evicted: int
+    built: int
+    restored: int
+    """Indexes loaded from a snapshot."""
+    longest_catch_up_ms: float
+    vector_lag_s: float
+    """How long the article embedded last waited for its vector."""
+    longest_vector_lag_s: float
+    spared: tuple[str, ...]
+    """Steps whose breaker is open."""
+
+
+class ReviewLaneShown(Shown):
+    """One severity's lane of reviews in the answering process, since it began."""
+
+    waiting: int
+    served: int
+    refused: int
+    longest_ms: int
+    deepest: int
+
+
+class FiguresShown(Shown):
+    """What one process counts about itself."""
+
+    search: SearchShown
+    review_lanes: dict[Severity, ReviewLaneShown]

@@ -11,6 +11,7 @@ from shared.domain.ids import ArticleId, ConversationId, OrderId, SourceRef
 from shared.domain.intents import ArticleType, CustomerIntent
 from shared.domain.ledger import Chain
 from shared.domain.policy import TenantPolicy
+from shared.domain.search_figures import SearchFigures
 from shared.domain.sources import BillingEvent, HistoryLine, Order, Profile, ResolvedTicket
 from shared.domain.text import MaskedText
 from shared.ports.documents import CustomerScope, TenantScope
@@ -142,6 +143,10 @@ class ArticleSearch(Protocol):
 
     async def warm(self, scope: TenantScope) -> None:
         """Load what the tenant's first search would have to load (KB-13, LA-01). Never raises, waits no longer."""
+        ...
+
+    def figures(self) -> SearchFigures:
+        """Return what this process has counted since it began: paths, cache hits, indexes, lag."""
         ...
 
 

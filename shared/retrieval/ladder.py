@@ -15,6 +15,7 @@ from shared.domain.article import Article
 from shared.domain.deltas import Knowledge
 from shared.domain.ids import ArticleId
 from shared.domain.intents import ArticleType, CustomerIntent
+from shared.domain.search_figures import SearchFigures
 from shared.domain.sources import RetrievalPath
 from shared.domain.text import MaskedText
 from shared.ports.articles import ArticleIndexSource, KnowledgeHead
@@ -25,7 +26,7 @@ from shared.ports.snapshots import Snapshots
 from shared.retrieval.caches import CacheUse, QueryCaches, Question, may_cache_result
 from shared.retrieval.confidence import Judge, load_calibration
 from shared.retrieval.embedding_text import embedding_key
-from shared.retrieval.figures import SearchCounters, SearchFigures
+from shared.retrieval.figures import SearchCounters
 from shared.retrieval.found import Found, hand_on
 from shared.retrieval.fusion import Preference, clamp_top_k, fuse, pool_size, second_opinion
 from shared.retrieval.judging import judge

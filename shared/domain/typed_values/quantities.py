@@ -149,7 +149,8 @@ _MEASURES: Final = (
     ("1", "star", "stars star"),
 )
 _MEASURE_UNITS: Final = {word: (factor, unit) for factor, unit, words in _MEASURES for word in words.split()}
-_GARMENT: Final = re.compile(r"\b(?:x{1,4}[sl]|[2-6]x[sl]|[2-6]xl)\b")
+_GARMENT: Final = re.compile(r"\b(?:x{1,4}[sl]|[2-6]x[sl]|[2-6]xl)\b(?!-\d)")
+"""An article or order number may begin like a size: XS-0001 is none."""
 
 
 def _garment(text: str) -> str:

@@ -239,3 +239,20 @@ def test_liveness_and_readiness_name_each_dependency_and_its_state(api: Api) -> 
     assert states["documents"] == states["embedder"] == states["keys"] == "up"
     assert {"functions", "retrieval_confidence"} <= set(states)
     assert ready.status_code == (503 if "down" in states.values() else 200)
+
+
+@pytest.mark.req("KB-08")
+def test_an_operator_reads_how_search_and_its_caches_did(api: Api) -> None:
+    """Counts of one process over all tenants: the operator's alone."""
+    shop = api.new_shop()
+    article = {"type": "policy", "title": "Returns", "content": "You may keep it for 30 days."}
+    shop.call("PUT", "/api/v1/articles/returns", key="admin", json=article)
+    before = api.operator("GET", "/api/v1/figures").json()["search"]["searches"]
+    for _ in range(2):
+        shop.call("POST", "/api/v1/search", key="admin", json={"query": "how long may I keep it"})
+
+    search = api.operator("GET", "/api/v1/figures").json()["search"]
+
+    assert search["searches"] == before + 2
+    assert search["hit_rates"]["exact"] > 0
+    assert shop.call("GET", "/api/v1/figures", key="admin").status_code == 403

@@ -6,7 +6,7 @@ Source: design §9 "Approvals", design §5 "Grounding", CO-05, SU-01.
 from collections.abc import Callable, Iterator
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agents.supervisor.promises import find_promises
@@ -60,6 +60,7 @@ def test_every_text_exists_in_every_product_language_with_the_same_placeholders(
 
 
 @pytest.mark.req("AX-01", "SU-01")
+@example(language="en", action=ActionType.REFUND, order="XS-0000", minor=1, currency="EUR")
 @given(
     language=st.sampled_from(LANGUAGES),
     action=st.sampled_from(TOLD),

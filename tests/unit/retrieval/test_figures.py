@@ -5,10 +5,10 @@ import pytest
 from shared.adapters.records.articles import ArticleRecords
 from shared.domain.errors import Unavailable
 from shared.domain.ids import ArticleId
+from shared.domain.search_figures import SearchFigures
 from shared.domain.text import MaskedText
 from shared.ports.documents import TenantScope
 from shared.retrieval.caches import CacheUse
-from shared.retrieval.figures import SearchFigures
 from shared.retrieval.ladder import HybridSearch
 from tests.conftest import FixedClock
 from tests.unit.retrieval.conftest import FaultySource, LetterEmbedder, Publish
@@ -34,8 +34,8 @@ async def test_hit_rates_are_shares_of_all_searches(
     figures = search.figures()
 
     assert (figures.searches, figures.by_path) == (4, {"hybrid": 4})
-    assert [figures.hit_rate(use) for use in CacheUse] == [0.5, 0.25, 0.0, 0.25]
-    assert SearchFigures().hit_rate(CacheUse.EXACT) == 0.0
+    assert [figures.hit_rate(use.value) for use in CacheUse] == [0.5, 0.25, 0.0, 0.25]
+    assert SearchFigures().hit_rate(CacheUse.EXACT.value) == 0.0
 
 
 async def test_an_index_is_built_once_and_followed_after(
