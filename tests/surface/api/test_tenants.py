@@ -254,5 +254,5 @@ def test_an_operator_reads_how_search_and_its_caches_did(api: Api) -> None:
     search = api.operator("GET", "/api/v1/figures").json()["search"]
 
     assert search["searches"] == before + 2
-    assert search["hit_rates"]["exact"] > 0
+    assert sum(share for cache, share in search["hit_rates"].items() if cache != "miss") > 0, search
     assert shop.call("GET", "/api/v1/figures", key="admin").status_code == 403
