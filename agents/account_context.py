@@ -45,7 +45,8 @@ async def read_account(
     An anonymous visitor gets an empty account whose named orders are all missing: no identity, no data (GW-03).
     Raises: VouchError only when the orders themselves cannot be read; other pulls degrade to is_complete = False.
     """
-    wanted = extract_entities(snapshot.message).order_refs[:MAX_NAMED_ORDERS]
+    named = extract_entities(snapshot.message, answers_which_order=snapshot.has_clarified).order_refs
+    wanted = named[:MAX_NAMED_ORDERS]
     if snapshot.customer_id is None:
         return AccountDelta(
             base_version=base_version, confidence=1.0, account=Account(missing_order_refs=wanted, is_complete=True)

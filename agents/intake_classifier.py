@@ -34,7 +34,7 @@ async def classify_message(snapshot: Snapshot, *, base_version: int, model: Inte
     )
     classification = _held_to_channel(found, snapshot.metadata.channel).model_copy(
         update={
-            "entities": extract_entities(snapshot.message),
+            "entities": extract_entities(snapshot.message, answers_which_order=snapshot.has_clarified),
             "language": choose_language(snapshot.message.value, hint=snapshot.metadata.language),
         }
     )

@@ -44,13 +44,16 @@ def route(facts: RoutingFacts, rules: RoutingRules, *, has_widened: bool) -> Rou
     triggers, reason = fired(facts, rules)
     if triggers:
         return _person(*triggers, reason=reason)
+    if facts.asked and facts.own_orders:
+        # The customer's own plain words count, whatever class a model gave them.
+        return Route(kind=RouteKind.ACT, act=facts.asked[0])
     if (facts.is_social or facts.is_out_of_scope) and _is_belief_strongest(facts, rules):
         return Route(kind=RouteKind.SOCIAL if facts.is_social else RouteKind.OUT_OF_SCOPE)
     if facts.confidence < rules.clarify_below and not _answers_itself(facts, rules):
         if facts.has_clarified:
             return _person(HumanTrigger.AMBIGUOUS, reason="still unclear after one clarification")
         return Route(kind=RouteKind.CLARIFY, reason="classification confidence below its threshold")
-    return _action(facts, rules) or _answer(facts, rules, has_widened=has_widened)
+    return _change(facts, rules) or _answer(facts, rules, has_widened=has_widened)
 
 
 def route_draft(facts: RoutingFacts, rules: RoutingRules) -> Route | None:
@@ -77,8 +80,8 @@ def needs_billing(state: TurnState) -> bool:
     return found is not None and is_known and NEEDS[found.customer_intent].is_billing
 
 
-def _action(facts: RoutingFacts, rules: RoutingRules) -> Route | None:
-    """Return the action plainly asked for on own orders, a person where it is not plain, or None when nothing is asked.
+def _change(facts: RoutingFacts, rules: RoutingRules) -> Route | None:
+    """Return a person where a change is spoken of, our question where its order is missing, or None: nothing is asked.
 
     A question about a refund or a charge asks for no action, and whatever else speaks of a change without plainly
     asking for one ("do not cancel", "if it is late, refund it", "my flight was cancelled") is for a person to read.
@@ -86,8 +89,6 @@ def _action(facts: RoutingFacts, rules: RoutingRules) -> Route | None:
     is_change = facts.intent in CHANGES
     if facts.confidence < rules.clarify_below:
         return None
-    if facts.asked and facts.own_orders:
-        return Route(kind=RouteKind.ACT, act=facts.asked[0])
     if is_change and facts.own_orders and not facts.is_question:
         return _person(HumanTrigger.ACTION_NEEDS_PERSON, reason="the customer speaks of a change")
     if facts.asked and facts.has_orders and facts.is_known and not facts.names_order:

@@ -10,7 +10,15 @@ from typing import Final
 from orchestrators.activities.authorising import ref_of
 from orchestrators.triggers.contract import Call
 from orchestrators.triggers.desk_models import ApproveIn, RejectIn
-from orchestrators.triggers.desk_view import action_of, case_of, person_of, refuse_anothers, show_case, ticket_of
+from orchestrators.triggers.desk_view import (
+    action_of,
+    case_of,
+    person_of,
+    refuse_anothers,
+    show_case,
+    ticket_of,
+    written_since,
+)
 from orchestrators.triggers.outside_text import exempt_contacts
 from orchestrators.triggers.problems import FieldError, Problem, ProblemKind
 from orchestrators.triggers.responses import Answer, json_answer
@@ -32,17 +40,27 @@ FOR_A_PERSON: Final = frozenset({ActionState.PENDING, ActionState.UNCLEAR})
 async def approve_action(call: Call) -> Answer:
     """Approve the action of the case; what was approved before stays so.
 
-    Raises: Problem (403 for a key that is no approver's or another's case; 409 when it is over, changed or unclear;
-    422 for an address that is missing or out of place).
+    Raises: Problem (403 for a key that is no approver's or another's case; 409 when it is over, changed or unclear,
+    or the customer has written since; 422 for an address that is missing or out of place).
     """
     check_approver(call)
     given = call.body_as(ApproveIn)
     case, action = await _decidable(call)
     if action.state in APPROVED:
+        if _is_other(action, given):
+            raise Problem(
+                ProblemKind.CONFLICT, f"It was approved{_by(action)} with other content; read the case again."
+            )
         return json_answer(await show_case(call, case))
     _check_open(action, call.services.clock.now())
     if given.amount_minor is not None and (action.amount is None or action.amount.amount_minor != given.amount_minor):
         raise Problem(ProblemKind.CONFLICT, "The amount has changed since it was shown; read the case again.")
+    since = await written_since(call, action)
+    if since is not None and (given.read_up_to is None or given.read_up_to < since):
+        raise Problem(
+            ProblemKind.CONFLICT,
+            f"The customer has written since: read the thread, then approve with read_up_to {since}, or reject.",
+        )
     proposal = _completed(action, given.address)
     return await _decide(call, case, action, ActionOp.APPROVE, "a person approved it", proposal)
 
@@ -158,6 +176,13 @@ def _completed(action: Action, address: Address | None) -> Proposal | None:
 
 def _wrong_address(why: str) -> Problem:
     return Problem(ProblemKind.INVALID_REQUEST, "A field is wrong.", errors=[FieldError("address", why)])
+
+
+def _is_other(action: Action, given: ApproveIn) -> bool:
+    """Tell whether an approval names another amount or address than the one approved before."""
+    amount = action.amount.amount_minor if action.amount is not None else None
+    address = action.proposal.address if isinstance(action.proposal, ChangeAddressProposal) else None
+    return given.amount_minor not in (None, amount) or given.address not in (None, address)
 
 
 def _by(action: Action) -> str:

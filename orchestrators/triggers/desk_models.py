@@ -89,6 +89,8 @@ class ApprovalShown(Shown):
     """What a note or an update of the ticket would say."""
     reason: str
     """Why it waits, or how it ended."""
+    written_since: int | None
+    """Sequence of the newest message the customer wrote after asking; approving then takes it as `read_up_to`."""
     policy_version: int
     """The policy it was decided under; its ceilings are read again when it is carried out."""
     approved_by: str
@@ -104,6 +106,8 @@ class ApproveIn(Request):
     """Where the parcel goes; needed to approve a change of address, and only there."""
     amount_minor: int | None = Field(default=None, ge=0)
     """The amount the approver saw: by now another one is a conflict."""
+    read_up_to: int | None = Field(default=None, ge=0)
+    """Sequence up to which the approver has read the thread; needed once the customer has written since asking."""
 
     @field_validator("address")
     @classmethod

@@ -3,6 +3,7 @@
 Values are put back for the tokens here, in memory, for a reader the desk's key entitles. Source: HD-01, design §3, §9.
 """
 
+import asyncio
 from typing import Final
 
 from orchestrators.triggers.contract import Call
@@ -56,6 +57,19 @@ async def action_of(call: Call, case: Case) -> Action | None:
     return await call.services.actions.get(CustomerScope(case.tenant_id, case.customer_id), case.action_id)
 
 
+async def written_since(call: Call, action: Action) -> int | None:
+    """Return the sequence of the newest message the customer wrote after asking for the action, or None.
+
+    It may take the request back, in whatever words and language: who approves has to have read it.
+    """
+    asked, newest = await asyncio.gather(
+        call.services.tickets.turn(call.tenant, action.conversation_id, action.message_id),
+        call.services.tickets.latest(call.tenant, action.conversation_id, 1),
+    )
+    last = max((row.seq for row in newest), default=0)
+    return last if last > (asked.seq if asked is not None else 0) else None
+
+
 async def show_case(call: Call, case: Case) -> CaseShown:
     """Return the case with thread, draft, sources, and the action it is about."""
     ticket, action = await ticket_of(call, case), await action_of(call, case)
@@ -70,7 +84,7 @@ async def show_case(call: Call, case: Case) -> CaseShown:
             TurnAction(type=a.type, amount_minor=a.amount_minor, currency=a.currency, status=a.status.value)
             for a in case.proposed
         ),
-        action=None if action is None else _approval(action, reason),
+        action=None if action is None else _approval(action, reason, await written_since(call, action)),
         thread=await show_thread(call.services, ticket, max(0, ticket.last_seq - THREAD_TAIL)),
     )
 
@@ -95,7 +109,7 @@ def summary(case: Case) -> CaseSummary:
     )
 
 
-def _approval(action: Action, reason: str) -> ApprovalShown:
+def _approval(action: Action, reason: str, since: int | None) -> ApprovalShown:
     proposal, note = action.proposal, ""
     if isinstance(proposal, CrmNoteProposal):
         note = proposal.text
@@ -112,6 +126,7 @@ def _approval(action: Action, reason: str) -> ApprovalShown:
         address=proposal.address if isinstance(proposal, ChangeAddressProposal) else None,
         note=note,
         reason=reason,
+        written_since=since,
         policy_version=action.policy_version,
         approved_by=action.approved_by,
         approved_at=action.approved_at,

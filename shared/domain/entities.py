@@ -57,6 +57,7 @@ _SKU_WORD = re.compile(
 _SKU = re.compile(
     r"(?<![\w#/-])(?=[A-Za-z0-9/-]*[A-Za-z])(?=[A-Za-z0-9/-]*\d)[A-Za-z0-9]+(?:[-/][A-Za-z0-9]+)+(?![\w/-])"
 )
+_ALONE = re.compile(r"[A-Za-z]{0,4}-?\d{3,15}[.!]?")
 _ORDER_CONTEXT = re.compile(
     rf"\b(?:{_ORDER_WORD}|sipari[sş]\w*|where(?:'?s)?|track(?:ing)?|status|ship(?:ped|ping)?|arriv\w+|deliver\w*|parcel|package|cancel\w*|refund\w*|return\w*|"
     r"dónde|où|wo|cadê|onde|dov|waar|paquete|colis|paket|pakket|pacco|kahan|kab)\b",
@@ -71,13 +72,17 @@ _ENDS_WITH_ORDER_WORD = re.compile(rf"\b{_ORDER_WORD}\s*+(?:id|no|nr|number)?\s*
 _YEAR = re.compile(r"(?:19|20)\d\d")
 
 
-def extract_entities(text: MaskedText) -> Entities:
+def extract_entities(text: MaskedText, *, answers_which_order: bool = False) -> Entities:
     """Return what the message names, each once, in order of appearance, a leading `#` stripped from orders.
+
+    `answers_which_order`: it follows our question, so a number that stands alone is the order.
 
     A number is an order only by its `#`, a word beside it, or a message that talks about an order; money, sizes, dates,
     postcodes and contact tokens are none.
     """
     written = _ascii_digits(text.value)
+    if answers_which_order and _ALONE.fullmatch(written.strip()):
+        written = f"order {written}"
     contacts = tuple(match[0] for match in _CONTACT.finditer(written))
     body = _blank(_blank(_blank(written, _CONTACT), _UUID), _URL)
     accounts, body = _take(body, _ACCOUNT)

@@ -30,7 +30,6 @@ SWITCHABLE: Final = frozenset(
         HumanTrigger.LEGAL,
         HumanTrigger.DISTRESS,
         HumanTrigger.TENANT_RULE,
-        HumanTrigger.RULE_FAULT,
     }
 )
 """Triggers that can be switched off: those the detector alone raises. Source: agents.escalation_detector."""

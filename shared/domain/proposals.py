@@ -4,6 +4,7 @@ A part of an order is proposed only when the message clearly names its lines; ha
 the order's or many orders are a person's to sort out, because money may move without one. Source: AX-01, RT-02.
 """
 
+import re
 from collections import Counter
 from typing import Final
 
@@ -20,6 +21,7 @@ from shared.domain.actions import (
 )
 from shared.domain.deltas import TurnState
 from shared.domain.intents import ActionType
+from shared.domain.request_words import PLAIN
 from shared.domain.routing_facts import asked_for, named_orders
 from shared.domain.sources import Order
 from shared.domain.typed_values import ValueKind, equals, extract_values
@@ -27,8 +29,8 @@ from shared.domain.typed_values.folding import fold
 
 NAMED_SHARE: Final = 0.5
 """Share of a line's own words the message must hold to mean that line. Unit: 0–1. Value ours."""
-MIN_WORD_CHARS: Final = 3
-"""Shortest word of a title that tells lines apart. Unit: characters. Value ours."""
+
+_ELISION: Final = re.compile(r"\b[a-z]{1,4}'(?=\w)")
 
 
 def build_proposals(state: TurnState, action: ActionType) -> tuple[OrderProposal, ...] | None:
@@ -69,24 +71,29 @@ def _about(order: Order, action: ActionType, state: TurnState, clause: str) -> O
 def named_lines(order: Order, text: str) -> tuple[LineRef, ...] | None:
     """Return the lines the message names, () when it names none of them, None when it is not clear which.
 
-    Naming every line is naming the whole order.
+    Naming every line is naming the whole order. Source: AX-01; `text` is a sentence of the customer's.
     """
     said = set(_words(text))
+    numbers = {token.strip("#.,:;").casefold() for token in text.split()}
     titles = [set(_words(f"{line.title} {line.variant}")) for line in order.lines]
     holders = Counter(word for title in titles for word in title)
     chosen: list[LineRef] = []
+    is_hinted = False
     for line, title in zip(order.lines, titles, strict=True):
         own = {word for word in title if holders[word] == 1}
-        has_sku = bool(line.sku) and line.sku.casefold() in text.casefold()
-        is_named = has_sku or (bool(own) and len(own & said) >= NAMED_SHARE * len(own))
-        # A word every line has tells nothing; one that some have, or too few of a line's own, leaves it open.
+        has_sku = bool(line.sku) and line.sku.casefold() in numbers
+        is_named = has_sku or (bool(own & said) and len(own & said) >= NAMED_SHARE * len(own))
+        # A word that some lines have, or too few of a line's own, leaves it open which is meant.
         hinted = {word for word in title & said if holders[word] < len(titles) or len(titles) == 1}
         if hinted and not is_named:
             return None
+        is_hinted |= bool(title & said)
         if is_named:
             chosen.append(LineRef(line_id=line.line_id or line.sku, quantity=line.quantity))
     if len(chosen) == len(order.lines):
         return ()
+    if is_hinted and not chosen:
+        return None
     # A part of an order that was bought more than once may mean one of them or all: the message does not say.
     return tuple(chosen) if all(line.quantity == 1 for line in chosen) else None
 
@@ -100,5 +107,6 @@ def _is_whole(order: Order, text: str, language: str) -> bool:
 
 
 def _words(text: str) -> list[str]:
-    words = "".join(char if char.isalnum() else " " for char in fold(text).text).split()
-    return [word for word in words if len(word) >= MIN_WORD_CHARS]
+    bare = _ELISION.sub("", fold(text.replace("’", "'")).text)
+    words = "".join(char if char.isalnum() else " " for char in bare).split()
+    return [word for word in words if word not in PLAIN]

@@ -1,8 +1,9 @@
 """Whether a message plainly asks for an action: an order or a wish of the writer's own, for now, for a whole thing.
 
-Says yes only where every word is known to change nothing; a negation, a condition, a part, a quotation, a past tense or
-one unknown word in the asking sentence is no plain request, and whoever reads on brings a person in. Because money may
-move without one, a request that is missed costs a person's time and one that is imagined costs money. Pure and linear.
+Says yes only where every word of every sentence is known to change nothing: beside the asking sentence there may
+stand a greeting, thanks, what is wrong with the goods and a reason. A negation, a condition, a part, a quotation or one
+unknown word makes it no plain request, and whoever reads on brings a person in: money may move without one, and a
+request that is missed costs time where one that is imagined costs money. Pure and linear.
 Source: AX-01, RT-02, design §9 "Text never becomes control".
 """
 
@@ -13,12 +14,17 @@ from shared.domain.action_words import NAMED
 from shared.domain.intents import ActionType
 from shared.domain.request_words import (
     ACTS,
+    AMOUNT,
+    AND_ASKS,
     BECAUSE,
     DOUBT,
+    HARMLESS,
     LEAD,
     NO_ARRIVAL,
+    NUMBERED,
     ORDERS,
     PLAIN,
+    PLAIN_OF,
     TOGETHER,
     VERB_FINAL,
     WISH,
@@ -30,6 +36,13 @@ _TOKEN = re.compile(r"[^\s\"()]+")
 _QUOTE = re.compile(r"[\"“”„«»‹›‘`]|(?:^|\s)'[^']{2,80}'(?=\W|$)")
 _ANY_ACTION = re.compile("|".join(NAMED.values()))
 _NUMBER_SIGN = "#"
+_PAID = "paid"
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    text: str
+    is_reason: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,38 +64,34 @@ def read_request(text: str, *, refs: frozenset[str], known: frozenset[str]) -> P
     folded = fold(text.replace("’", "'")).text
     if _QUOTE.search(text.replace("’", "'")) or "%" in folded:
         return None
-    clauses = _clauses(folded, refs, known)
-    read = [(clause, _asked(clause, refs, known)) for clause in clauses]
-    asking = [(clause, action) for clause, action in read if action is not None]
-    others = [clause for clause, action in read if action is None]
-    if len(asking) != 1 or any(_is_doubtful(clause) or _names_line(clause, known) for clause in others):
+    sentences = _sentences(folded, refs, known)
+    asking = [(said, action) for said in sentences if not said.is_reason and (action := _asked(said.text, refs, known))]
+    others = [said for said in sentences if all(said is not one for one, _ in asking)]
+    if len(asking) != 1 or not all(_is_harmless(said, refs, known) for said in others):
         return None
-    clause, action = asking[0]
+    clause, action = asking[0][0].text, asking[0][1]
     inside = _refs_in(clause, refs)
-    outside = frozenset(ref for other in others for ref in _refs_in(other, refs))
+    outside = frozenset(ref for other in others for ref in _refs_in(other.text, refs))
     if inside and outside - inside:
         return None
     return PlainRequest(action, inside, clause)
 
 
-def is_only_a_number(text: str, refs: frozenset[str]) -> bool:
-    """Tell whether the message says nothing but which order is meant: the answer to our own question."""
-    tokens = _tokens(fold(text).text)
-    return bool(refs) and bool(tokens) and all(_is_ref(t, refs) or t in PLAIN for t in tokens)
-
-
-def _clauses(folded: str, refs: frozenset[str], known: frozenset[str]) -> list[str]:
+def _sentences(folded: str, refs: frozenset[str], known: frozenset[str]) -> list[_Said]:
     """Split at stops, commas and reasons; a fragment that only goes on with a list stays with what it goes on with."""
-    clauses: list[str] = []
-    for part in BECAUSE.sub("\n", folded).split("\n"):
+    said: list[_Said] = []
+    for part in AND_ASKS.sub("\n", NUMBERED.sub(r"\1 ", folded)).split("\n"):
         for fragment in (raw.strip() for raw in _CLAUSE.split(part)):
-            tokens = _tokens(fragment)
-            goes_on = all(t in PLAIN or t in known or _is_ref(t, refs) for t in tokens)
-            if clauses and goes_on and _asked(fragment, refs, known) is None:
-                clauses[-1] = f"{clauses[-1]} {fragment}"
+            before, *reasons = BECAUSE.split(fragment)
+            tokens = _tokens(before)
+            names = any(t in known or _is_ref(t, refs) for t in tokens)
+            goes_on = names and all(t in PLAIN or t in known or _is_ref(t, refs) for t in tokens)
+            if said and goes_on and not said[-1].is_reason and _asked(before, refs, known) is None:
+                said[-1] = _Said(f"{said[-1].text} {before}", is_reason=False)
             elif tokens:
-                clauses.append(fragment)
-    return clauses
+                said.append(_Said(before, is_reason=False))
+            said += [_Said(reason, is_reason=True) for reason in reasons if _tokens(reason)]
+    return said
 
 
 def _asked(clause: str, refs: frozenset[str], known: frozenset[str]) -> ActionType | None:
@@ -102,20 +111,24 @@ def _asked(clause: str, refs: frozenset[str], known: frozenset[str]) -> ActionTy
     action = acts.pop()
     if is_address:
         # The address itself is free text, and a person reads it before anything is changed.
-        return None if _is_doubtful(rest, is_asking=True) else action
-    is_plain = all(t in PLAIN or t in known or _is_ref(t, refs) or ACTS[action].match(t) for t in tokens)
+        return None if _is_doubtful(rest) else action
+    plain = PLAIN | PLAIN_OF.get(action, frozenset())
+    is_plain = all(t in plain or t in known or _is_ref(t, refs) or ACTS[action].match(t) for t in tokens)
     return action if is_plain else None
 
 
-def _is_doubtful(clause: str, *, is_asking: bool = False) -> bool:
-    said = NO_ARRIVAL.sub(" ", clause)
-    if any(t in DOUBT or "n't" in t for t in _tokens(said)):
-        return True
-    return not is_asking and _ANY_ACTION.search(clause) is not None
+def _is_harmless(said: _Said, refs: frozenset[str], known: frozenset[str]) -> bool:
+    """Tell whether a sentence beside the request leaves it as it is; one that names a line may narrow it."""
+    tokens = _tokens(NO_ARRIVAL.sub(" ", said.text))
+    if any(t in known and t not in PLAIN for t in tokens):
+        return False
+    if said.is_reason:
+        return not _is_doubtful(said.text) and _ANY_ACTION.search(said.text) is None
+    return all(t in PLAIN or t in HARMLESS or _is_ref(t, refs) or AMOUNT.match(t) or t == _PAID for t in tokens)
 
 
-def _names_line(clause: str, known: frozenset[str]) -> bool:
-    return any(t in known and t not in PLAIN for t in _tokens(clause))
+def _is_doubtful(clause: str) -> bool:
+    return any(t in DOUBT or "n't" in t for t in _tokens(NO_ARRIVAL.sub(" ", clause)))
 
 
 def _refs_in(clause: str, refs: frozenset[str]) -> frozenset[str]:

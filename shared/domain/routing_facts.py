@@ -8,13 +8,15 @@ from pydantic import Field
 
 from shared.domain.deltas import Account, Knowledge, TurnState, WaitingRule
 from shared.domain.drafts import Check
+from shared.domain.entities import extract_entities
 from shared.domain.human_triggers import HumanTrigger, Severity
 from shared.domain.ids import digest
-from shared.domain.intents import ISSUE_INTENTS, NEEDS, ActionType, CustomerIntent
+from shared.domain.intents import ISSUE_INTENTS, ActionType, CustomerIntent
 from shared.domain.question_form import is_question
-from shared.domain.requests import PlainRequest, is_only_a_number, read_request
+from shared.domain.requests import PlainRequest, read_request
 from shared.domain.retries import MAX_REVISIONS
 from shared.domain.sources import Order
+from shared.domain.text import MaskedText
 from shared.domain.typed_values.folding import fold
 from shared.domain.wire_model import Wire
 
@@ -123,15 +125,20 @@ def named_orders(state: TurnState) -> tuple[Order, ...]:
 
 
 def asked_for(state: TurnState) -> PlainRequest | None:
-    """Return what the customer plainly asks to be done, read together with our own question if this answers it."""
+    """Return what the customer plainly asks to be done, whatever class a model gave it.
+
+    What follows our own question is read together with what we asked about: it may complete a request, or turn it.
+    """
     found, snapshot = state.classification, state.snapshot
-    if found is None or not NEEDS[found.customer_intent].may_propose:
+    if found is None:
         return None
-    refs = frozenset(ref.upper() for ref in found.entities.order_refs)
     text = snapshot.message.value
     earlier = [line.text.value for line in snapshot.context.history if line.role == "customer"]
-    if snapshot.has_clarified and earlier and is_only_a_number(text, refs):
+    if snapshot.has_clarified and earlier:
         text = f"{earlier[-1]}\n{text}"
+    refs = frozenset(
+        ref.upper() for ref in (*found.entities.order_refs, *extract_entities(MaskedText(text)).order_refs)
+    )
     lines = [line for order in named_orders(state) for line in order.lines]
     words = " ".join(f"{line.title} {line.variant} {line.sku}" for line in lines)
     known = frozenset("".join(c if c.isalnum() or c in "-'./" else " " for c in fold(words).text).split())

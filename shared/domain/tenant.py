@@ -18,8 +18,10 @@ from shared.domain.wire_model import Wire
 
 OPERATOR_TENANT: Final = TenantId("-")
 """The tenant that owns what belongs to the operator; no merchant can have this id."""
-ALWAYS_ON: Final = frozenset({HumanTrigger.SAFETY, HumanTrigger.CRITICAL_SEVERITY, HumanTrigger.EXPLICIT_WISH})
-"""Triggers no tenant may switch off. Source: RT-01 (critical: no automation), TenantPolicy.disabled_triggers."""
+ALWAYS_ON: Final = frozenset(
+    {HumanTrigger.SAFETY, HumanTrigger.CRITICAL_SEVERITY, HumanTrigger.EXPLICIT_WISH, HumanTrigger.RULE_FAULT}
+)
+"""Triggers no tenant may switch off. Source: RT-01 (critical: no automation), GO-03 (a fault escalates)."""
 
 
 class TenantStatus(StrEnum):

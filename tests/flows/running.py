@@ -209,7 +209,8 @@ class Flows:
         late = from_stored(Case, stored).model_copy(update={"due_at": self.base.clock.now()})
         await self.base.documents.replace(Container.CASES, SCOPE, TENANT, to_document(late), etag=stored.etag)
         await self.found(case_instance_id(case))
-        await self.host.operations.raise_event(case_instance_id(case), EventName.CASE_CHANGED.value, "{}")
+        with suppress(Ended):  # a case that has ended by itself has looked
+            await self.host.operations.raise_event(case_instance_id(case), EventName.CASE_CHANGED.value, "{}")
 
     async def edit_ticket(self, conversation: ConversationId, **update: object) -> None:
         """Change the ticket as another part of the product would: conditionally, and with a new version."""

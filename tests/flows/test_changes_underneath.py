@@ -304,7 +304,7 @@ async def test_a_message_after_the_commit_waits_for_the_next_turn(flows: Flows) 
     )
     first = await flows.post(ASKS_FOR_CANCELLATION)
     await gate.reached()
-    later = await flows.post("thanks", conversation=first.conversation)
+    later = await flows.post("thanks a million", conversation=first.conversation)
     await flows.called(later, ActivityName.DELIVER, times=2)
 
     gate.open()

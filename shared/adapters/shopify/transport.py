@@ -41,6 +41,8 @@ class ShopTransport:
     def __init__(self, directory: ShopDirectory) -> None:
         self.directory = directory
         self._opened: httpx.AsyncClient | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        """Where the client lives: the embedded host closes it from another loop than the one user code runs on."""
 
     async def post(
         self, shop_domain: str, path: str, *, headers: Mapping[str, str], body: bytes, timeout_s: float
@@ -93,8 +95,13 @@ class ShopTransport:
     async def aclose(self) -> None:
         """Close the connections; the next call opens new ones."""
         opened, self._opened = self._opened, None
-        if opened is not None:
+        loop, self._loop = self._loop, None
+        if opened is None:
+            return
+        if loop is None or loop is asyncio.get_running_loop() or not loop.is_running():
             await opened.aclose()
+        else:
+            await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(opened.aclose(), loop))
 
     async def _exchange(self, request: "httpx.Request") -> RawAnswer:
         response = await self._client().send(request, stream=True)
@@ -114,6 +121,7 @@ class ShopTransport:
         import httpx
 
         if self._opened is None:
+            self._loop = asyncio.get_running_loop()
             self._opened = httpx.AsyncClient(
                 # The deadline of a call is set around it; these only bound its parts.
                 timeout=httpx.Timeout(None, connect=CONNECT_TIMEOUT_S, pool=CONNECT_TIMEOUT_S),

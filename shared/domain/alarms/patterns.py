@@ -56,8 +56,9 @@ def fold_words(text: str) -> str:
     if text.isascii() and text.isprintable():
         bare = text.lower()
     else:
-        lowered = to_plain(text).casefold().translate(_LETTERS)
-        bare = "".join(c for c in unicodedata.normalize("NFKD", lowered) if not unicodedata.combining(c))
+        letters = unicodedata.normalize("NFKD", to_plain(text).casefold())
+        # Marks go first: a letter under one (`ǣ`, `ǿ`) has to be folded too.
+        bare = "".join(c for c in letters if not unicodedata.combining(c)).translate(_LETTERS)
     return " ".join(_APOSTROPHE.sub("'", _ELISION.sub(r"\1 ", bare)).split())
 
 

@@ -16,6 +16,7 @@ from shared.domain.actions import (
     Action,
     ActionOp,
     ActionState,
+    Address,
     ChangeAddressProposal,
     CrmNoteProposal,
     LineRef,
@@ -357,3 +358,37 @@ def test_a_refund_asked_for_waits_for_a_person_and_the_customer_hears_how_it_end
     assert [line["role"] for line in lines] == ["customer", "assistant", "assistant"]
     assert told in lines[-1]["text"]
     assert shown()["action"]["state"] == state
+
+
+@pytest.mark.req("AX-02", "HD-01")
+def test_what_the_customer_wrote_since_has_to_be_read_before_an_approval(api: Api, shop: Shop) -> None:
+    """“Never mind, I keep it” in any words or language: nothing is done on what was asked before it."""
+    pending = Pending(api, shop)
+    said = {"text": "Lascia stare, lo tengo", "message_id": "m-2"}
+    shop.call("POST", path(pending.conversation), headers={"X-Customer-Id": ANA}, json=said)
+
+    blind = pending.desk("approve")
+    shown = pending.desk("").json()["action"]
+    older = pending.desk("approve", {"read_up_to": shown["written_since"] - 1})
+    knowing = pending.desk("approve", {"read_up_to": shown["written_since"]})
+
+    assert [answer.status_code for answer in (blind, older, knowing)] == [409, 409, 200]
+    assert "written since" in blind.json()["detail"]
+
+
+@pytest.mark.req("AX-02")
+def test_a_second_approval_with_other_content_is_a_conflict(api: Api, shop: Shop) -> None:
+    """It would be dropped in silence otherwise."""
+    asked = ChangeAddressProposal(order_id=OrderId("1001"))
+    pending = Pending(api, shop, asked)
+    decided = asked.model_copy(update={"address": Address(**ADDRESS)})
+    actions, id = api.services.actions, pending.action.action_id
+    # Written past the desk, so that nothing is woken and the action stays approved.
+    run(actions.decide(pending.scope, id, ActionOp.APPROVE, by="person:approver", reason="said", proposal=decided))
+
+    again = pending.desk("approve", {"address": ADDRESS})
+    bare = pending.desk("approve")
+    other = pending.desk("approve", {"address": ADDRESS | {"line1": "3 Other Street"}})
+
+    assert [answer.status_code for answer in (again, bare, other)] == [200, 200, 409]
+    assert "other content" in other.json()["detail"]

@@ -208,6 +208,7 @@ async def test_a_tenant_switches_triggers_off_but_not_safety_a_critical_matter_o
         HumanTrigger.SAFETY,
         HumanTrigger.CRITICAL_SEVERITY,
         HumanTrigger.EXPLICIT_WISH,
+        HumanTrigger.RULE_FAULT,
     )
 
 

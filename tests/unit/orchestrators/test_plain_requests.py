@@ -1,5 +1,6 @@
 """Only a plain request becomes an action: not a denial, a condition, a quotation, a part, a question or a complaint."""
 
+import re
 from datetime import UTC, datetime
 
 import pytest
@@ -12,7 +13,8 @@ from shared.domain.ids import ConversationId, CustomerId, InstanceId, MessageId,
 from shared.domain.intents import ActionType, CustomerIntent
 from shared.domain.money import Money
 from shared.domain.policy import RoutingRules
-from shared.domain.proposals import build_proposals
+from shared.domain.proposals import build_proposals, named_lines
+from shared.domain.requests import read_request
 from shared.domain.routing_facts import facts_of
 from shared.domain.sources import HistoryLine, Order, OrderLine
 from shared.domain.text import MaskedText
@@ -215,3 +217,99 @@ def test_the_number_that_answers_our_question_completes_the_request_before_it() 
 
     assert after(before).act is ActionType.REFUND
     assert after(denial).triggers == (HumanTrigger.ACTION_NEEDS_PERSON,)
+
+
+@pytest.mark.req("AX-01", "RT-02")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I want no return of order 1001",
+        "I want no refund for order 1004",
+        "I need no replacement for order 1004, thanks",
+        "Cancel order 1002? No!",
+        "Annullare l'ordine 1002? No, grazie.",
+        "Quiero no cancelar el pedido 1002",
+        "Should it arrive late, cancel order 1003.",
+        "In case the parcel is lost, refund order 1003.",
+        "As soon as I confirm, cancel order 1002.",
+        "Tomorrow, cancel order 1013",
+        "Sollte es zu spät kommen, stornieren Sie Bestellung 1002",
+        "Au cas où le colis serait perdu, remboursez la commande 1003.",
+        "En caso de retraso, cancele el pedido 1002",
+        "In caso di ritardo, annulla l'ordine 1002",
+        "Caso chegue tarde, cancele a encomenda 1002",
+        "Indien het te laat komt, annuleer bestelling 1002",
+        "Geç gelirse, 1002 numaralı siparişi iptal edin.",
+        "Cancel order 1002. Scratch that.",
+        "Storniere Bestellung 1002. Quatsch, lass es.",
+        "Annulez la commande 1002. Laissez tomber.",
+        "Cancela el pedido 1002. Mejor déjalo así.",
+        "Annulla l'ordine 1002. Lascia stare.",
+        "Cancele a encomenda 1002. Deixe para lá.",
+        "Annuleer bestelling 1002. Laat maar.",
+        "1002 numaralı siparişi iptal edin. Vazgeçtim.",
+        "I need the refund number for order 1004",
+        "I would like to give back the refund of order 1007",
+        "Will you cancel order 1002?",
+        "Refund order 1004, the shipping",
+        "Bitte erstatten Sie Bestellung 1005, die Versandkosten.",
+        "Refund order 1005, ten dollars.",
+        "Please return my money for order 1004",
+        "Quiero la devolución de mi dinero del pedido 1004",
+        "Quero a devolução do meu dinheiro da encomenda 1004",
+        "Je souhaite renvoyer ma commande 1001 s'il vous plaît",
+        "Send order 1003 back to me",
+        "Please cancel my request for order 1009",
+        "My mother says\nrefund order 1004",
+    ],
+)
+def test_one_word_or_sentence_nobody_knows_makes_it_no_plain_request(text: str) -> None:
+    """Tables of doubts are never whole; a table of what changes nothing is safe where it has a gap."""
+    assert read_request(text, refs=frozenset(re.findall(r"\b1\d{3}\b", text)), known=frozenset()) is None
+
+
+@pytest.mark.req("RT-02")
+@pytest.mark.parametrize("intent", [CustomerIntent.ORDER_STATUS, CustomerIntent.GENERAL_INQUIRY])
+def test_a_plain_request_counts_whatever_class_a_model_gave_it(intent: CustomerIntent) -> None:
+    """“Storniere Bestellung 10001”, read as a question for the status, would be answered with the status."""
+    decided = route(facts_of(saying("Storniere Bestellung 10001", intent)), RoutingRules(), has_widened=True)
+
+    assert decided.act is ActionType.CANCEL_ORDER
+
+
+def _order(*lines: tuple[str, str, str]) -> Order:
+    made = tuple(
+        OrderLine(line_id=f"l{n}", title=title, variant=variant, sku=sku, quantity=1, unit_price=usd(100))
+        for n, (title, variant, sku) in enumerate(lines)
+    )
+    return Order(order_id=OrderId("1001"), customer_id=ANA, status="delivered", lines=made, total=usd(200))
+
+
+SHIRTS = _order(("Cotton T-Shirt", "M", "TS-M"), ("Cotton T-Shirt", "XL", "TS-XL"))
+PENS = _order(("Fountain pen", "fine", "P1"), ("Fountain pen", "broad", "P10"))
+
+
+@pytest.mark.req("AX-01")
+@pytest.mark.parametrize(
+    ("order", "text", "lines"),
+    [
+        (
+            _order(("Cotton T-Shirt", "M", "TS-M"), ("Cotton T-Shirt", "XL", "TS-XL")),
+            "return the cotton t-shirt xl",
+            ["l1"],
+        ),
+        (SHIRTS, "return the cotton t-shirt", None),
+        (
+            _order(("Fountain pen", "fine", "P1"), ("Fountain pen", "broad", "P10")),
+            "return p10 from order 1001",
+            ["l1"],
+        ),
+        (_order(("Red pen", "", "100"), ("Blue cup", "", "777")), "refund order 1003", []),
+    ],
+    ids=["a size of two letters", "what both are", "a number inside another", "a number inside the order's"],
+)
+def test_a_line_is_named_by_what_tells_it_apart(order: Order, text: str, lines: list[str] | None) -> None:
+    """Whole words and whole numbers; what all lines share and none alone leaves it open."""
+    named = named_lines(order, text)
+
+    assert (None if named is None else [line.line_id for line in named]) == lines
