@@ -14,6 +14,7 @@ from pydantic import BaseModel, ValidationError
 from shared.domain.errors import SchemaError
 
 M = TypeVar("M", bound=BaseModel)
+T = TypeVar("T")
 Json = dict[str, Any]
 """A JSON object."""
 
@@ -67,24 +68,23 @@ def _fault(kind: type[BaseModel], error: ValidationError) -> str:
     return f"{kind.__name__} is malformed at {fields}"
 
 
-class Packed(Generic[M]):
-    """Models packed before, by where they were: a replay says the same again and need not build it again.
+class Remembered(Generic[T]):
+    """Values by where they were made: a replay comes to the same place again and need not make them again.
 
     Only for what a key determines wholly. Bounded; the oldest goes first. Safe between threads.
     """
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._kept: OrderedDict[Hashable, tuple[M, str]] = OrderedDict()
+        self._kept: OrderedDict[Hashable, T] = OrderedDict()
         self._lock = Lock()
 
-    def once(self, key: Hashable, build: Callable[[], M]) -> tuple[M, str]:
-        """Return the model and its text, built now or as it was built for this key."""
+    def once(self, key: Hashable, build: Callable[[], T]) -> T:
+        """Return the value, built now or as it was built for this key."""
         with self._lock:
             known = self._kept.get(key)
         if known is None:
-            model = build()
-            known = (model, pack(model))
+            known = build()
             with self._lock:
                 self._kept[key] = known
                 if len(self._kept) > self._most:

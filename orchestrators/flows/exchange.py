@@ -30,7 +30,7 @@ from shared.domain.envelope import (
 from shared.domain.errors import ErrorClass, SchemaError
 from shared.domain.ids import ConversationId, TenantId, TraceId
 from shared.domain.outcome import Failure, Outcome
-from shared.wire import Packed, unpack
+from shared.wire import Remembered, pack, unpack
 
 WHO: Final = {
     ActivityName.CLASSIFY: AgentName.INTAKE_CLASSIFIER,
@@ -49,7 +49,7 @@ WHO: Final = {
 
 REMEMBERED_MESSAGES: Final = 1_024
 """Messages packed in earlier episodes that are kept: those of some eighty turns in flight. Value ours."""
-SAID: Final = Packed[Request](REMEMBERED_MESSAGES)
+SAID: Final = Remembered[tuple[Request, str]](REMEMBERED_MESSAGES)
 """What instances of this process said, so that a replay does not pack it again."""
 
 P = TypeVar("P", bound=Payload)
@@ -67,13 +67,18 @@ class Exchange:
         self._asked: dict[str, Request] = {}
         self._last: str | None = None
         self._sent = 0
-        self._began = context.now
+        self._began = context.now.timestamp()
         self._said: list[tuple[Request | AnswerEnvelope, str]] = []
 
     @property
     def trail(self) -> tuple[EnvelopeHeader, ...]:
         """Return the headers of everything said so far, in order; asked for once, when the turn is recorded."""
         return tuple(message.header(text) for message, text in self._said)
+
+    @property
+    def place(self) -> tuple[str, float, int]:
+        """Return where the flow stands: one run of an instance says one thing at one place, in every episode."""
+        return self._context.instance_id, self._began, self._sent
 
     def about(self, snapshot: Snapshot) -> None:
         """Take trace and metadata of the message from its snapshot."""
@@ -136,9 +141,11 @@ class Exchange:
         )
 
     def _send(self, activity: ActivityName, build: Callable[[], Request]) -> Task:
-        # One run of one instance says one thing at one place, in every episode: it is packed in the first.
-        place = (self._context.instance_id, self._began, self._sent)
-        envelope, text = SAID.once(place, build)
+        def packed() -> tuple[Request, str]:
+            envelope = build()
+            return envelope, pack(envelope)
+
+        envelope, text = SAID.once(self.place, packed)
         self._sent += 1
         self._asked[envelope.msg_id] = envelope
         self._said.append((envelope, text))

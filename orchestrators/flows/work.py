@@ -4,6 +4,7 @@ Rebuilt in every episode; nothing outlives the generator. Source: design §3.
 """
 
 from dataclasses import dataclass, field
+from typing import Final
 
 from orchestrators.context import FlowContext, Task
 from orchestrators.flows.exchange import Exchange
@@ -19,7 +20,12 @@ from shared.domain.policy import RoutingRules
 from shared.domain.routing_facts import RoutingFacts, facts_of
 from shared.domain.sources import Passage
 from shared.domain.turns import StepTimes, TurnInput
-from shared.wire import pack
+from shared.wire import Remembered, pack
+
+REMEMBERED_FACTS: Final = 512
+"""Facts found in earlier episodes that are kept: those of some two hundred turns in flight. Value ours."""
+FACTS: Final = Remembered[RoutingFacts](REMEMBERED_FACTS)
+"""What routing knew at one place of one run, so that a replay does not read the message again."""
 
 
 @dataclass(slots=True)
@@ -109,6 +115,10 @@ class Work:
 
     def facts(self) -> RoutingFacts:
         """Return what routing knows now, and keep it for the record."""
-        facts = facts_of(self.state, revisions=self.revisions, has_conflict=bool(self.conflicts))
+        revisions, has_conflict = self.revisions, bool(self.conflicts)
+        facts = FACTS.once(
+            (self.exchange.place, self.state.version, revisions, has_conflict),
+            lambda: facts_of(self.state, revisions=revisions, has_conflict=has_conflict),
+        )
         self.figures.note(facts=facts, revisions=self.revisions)
         return facts

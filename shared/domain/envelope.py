@@ -5,6 +5,7 @@ from its turn and place, so that a repeated step says the same thing. Source: PR
 """
 
 from datetime import datetime
+from functools import lru_cache
 from typing import Final, Generic, Literal, Self, TypeVar
 
 from pydantic import Field, model_validator
@@ -157,11 +158,16 @@ Request = ReadEnvelope | WriteEnvelope | RecordEnvelope
 """Anything the supervisor's flow sends."""
 
 
+REMEMBERED_IDS: Final = 1_024
+"""Answer ids kept, because every replay asks for those of the episodes before. Value ours."""
+
+
 def message_id(instance: InstanceId | str, place: int) -> str:
     """Return the id of the message at that place of an instance's exchange."""
     return digest("message", instance, str(place))[:ID_CHARS]
 
 
+@lru_cache(maxsize=REMEMBERED_IDS)
 def answer_id(request_id: str) -> str:
     """Return the id of the answer to a request: a repeated activity answers with the same one."""
     return digest("answer", request_id)[:ID_CHARS]
